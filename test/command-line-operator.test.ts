@@ -127,10 +127,10 @@ describe('storybar accounts', () => {
     const engine = new SqliteEngine(path.join(folder, 'data', 'storybar.db'));
     const past = createStore(engine, () => new Date('2026-01-01T00:00:00Z'));
     await past.accounts.setRenews(id, false, 'test');
-    await engine.run('update subscriptions set period_ends_at = ? where account_id = ?', [
-      '2026-01-02T00:00:00.000Z',
+    await engine.run('update subscriptions set period_ends_at = :periodEndsAt where account_id = :id', {
+      periodEndsAt: '2026-01-02T00:00:00.000Z',
       id,
-    ]);
+    });
     await engine.close();
     expect(await json('accounts', 'show', id)).toMatchObject({ state: 'inactive' });
     expect(await storybar(['accounts', 'cancel', id])).toMatchObject({ code: 77 });
@@ -319,11 +319,10 @@ describe('storybar db', () => {
     expect(await storybar(['db', 'check'])).toMatchObject({ code: 0, stdout: 'All totals match.\n' });
     const distort = async (change: number): Promise<void> => {
       const engine = new SqliteEngine(path.join(folder, 'data', 'storybar.db'));
-      await engine.run('update periods set used = used + ?, reserved = reserved + ? where account_id = ?', [
-        change,
-        change,
-        id,
-      ]);
+      await engine.run(
+        'update periods set used = used + :change, reserved = reserved + :change where account_id = :id',
+        { change, id },
+      );
       await engine.close();
     };
     await distort(2);

@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { TABLES } from '../../src/store/copy.ts';
-import type { Engine, SqlSession } from '../../src/store/engine.ts';
+import { type Engine, insertRows, type SqlSession } from '../../src/store/engine.ts';
 import type { SqlRow, SqlValue } from '../../src/store/rows.ts';
 import { must } from '../../src/primitives/must.ts';
 
@@ -54,11 +54,8 @@ async function insert(session: SqlSession, table: string, row: MakeRow, from: nu
     const length = Math.min(ROWS_PER_STATEMENT, from + count - start);
     const rows = Array.from({ length }, (_, offset) => row(start + offset));
     const columns = Object.keys(must(rows[0], 'a row'));
-    const marks = `(${columns.map(() => '?').join(', ')})`;
-    await session.run(
-      `insert into ${table} (${columns.join(', ')}) values ${rows.map(() => marks).join(', ')}`,
-      rows.flatMap((each) => columns.map((column) => each[column] ?? null)),
-    );
+    const complete = rows.map((each) => Object.fromEntries(columns.map((column) => [column, each[column] ?? null])));
+    await insertRows(session, table, complete);
   }
 }
 

@@ -2,8 +2,9 @@
 
 import { crc32 } from 'node:zlib';
 import { must } from '../primitives/must.ts';
-import type { Engine, SqlSession } from './engine.ts';
-import { type SqlValue, storedValue, text } from './rows.ts';
+import { type Engine, insertRows, type SqlSession } from './engine.ts';
+import { compare, EVERY_ROW } from './bounded/steps.ts';
+import { type SqlParameters, storedValue, text } from './rows.ts';
 import { RENDERS_OWNER } from './sql-lease.ts';
 
 interface Table {
@@ -108,9 +109,7 @@ export async function liveServers(
   isGone: (owner: string) => boolean,
   now = new Date(),
 ): Promise<LiveServer[]> {
-  const rows = await engine.all('select id, alive_until from owners where alive_until > ? order by id', [
-    now.toISOString(),
-  ]);
+  const rows = await engine.all('select id, alive_until from owners where alive_until > :now order by id', { now });
   const owners = rows.map((row) => ({ id: text(row, 'id'), leaseEndsAt: text(row, 'alive_until') }));
   return owners
     .filter(({ id }) => id !== RENDERS_OWNER && !isGone(id))
@@ -148,8 +147,7 @@ export async function copyAll(source: Engine, target: Engine): Promise<TableCopy
 async function copyTable({ name, key, columns }: Table, from: SqlSession, to: SqlSession): Promise<TableCopy> {
   let [rows, sum] = [0, 0];
   for await (const batch of batches({ name, key, columns }, from)) {
-    const places = batch.map(() => `(${columns.map(() => '?').join(', ')})`).join(', ');
-    await to.run(`insert into ${name} (${columns.join(', ')}) values ${places}`, batch.flat());
+    await insertRows(to, name, batch);
     rows += batch.length;
     sum += checksumOf(batch);
   }
@@ -168,23 +166,22 @@ async function verify(copied: Table, to: SqlSession, expected: TableCopy): Promi
   );
 }
 
-async function* batches({ name, key, columns }: Table, session: SqlSession): AsyncGenerator<SqlValue[][]> {
-  const marks = key.map(() => '?').join(', ');
-  for (let last: SqlValue[] = []; ; ) {
-    const beyond = last.length === 0 ? '' : `where (${key.join(', ')}) > (${marks})`;
+async function* batches({ name, key, columns }: Table, session: SqlSession): AsyncGenerator<SqlParameters[]> {
+  for (let last: SqlParameters | undefined; ; ) {
+    const [beyond, parameters] = last === undefined ? EVERY_ROW : compare(key, '>', last);
     const rows = await session.all(
-      `select ${columns.join(', ')} from ${name} ${beyond} order by ${key.join(', ')} limit ?`,
-      [...last, BATCH],
+      `select ${columns.join(', ')} from ${name} where ${beyond} order by ${key.join(', ')} limit :limit`,
+      { ...parameters, limit: BATCH },
     );
-    const values = rows.map((row) => columns.map((column) => storedValue(row, column)));
+    const values = rows.map((row) => Object.fromEntries(columns.map((column) => [column, storedValue(row, column)])));
     if (values.length > 0) yield values;
     if (values.length < BATCH) return;
-    last = must(values.at(-1), 'the last row').slice(0, key.length);
+    last = must(values.at(-1), 'the last row');
   }
 }
 
-function checksumOf(rows: readonly SqlValue[][]): number {
-  return rows.reduce((total, row) => total + crc32(JSON.stringify(row)), 0);
+function checksumOf(rows: readonly SqlParameters[]): number {
+  return rows.reduce((total, row) => total + crc32(JSON.stringify(Object.values(row))), 0);
 }
 
 /** Rows that were inserted with a number don't advance the sequence. */

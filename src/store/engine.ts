@@ -1,13 +1,13 @@
-// The part of a database that the store needs: statements with `?` for parameters, and transactions. The SQL in the store
-// keeps to what SQLite and PostgreSQL have in common.
+// The part of a database that the store needs: statements with parameters such as `:accountId`, and transactions. The SQL in
+// the store keeps to what SQLite and PostgreSQL have in common.
 
 import { AppError } from '../errors.ts';
-import type { SqlRow, SqlValue } from './rows.ts';
+import type { SqlParameters, SqlRow, SqlValue } from './rows.ts';
 
 export interface SqlSession {
-  all(sql: string, parameters?: readonly SqlValue[]): Promise<SqlRow[]>;
+  all(sql: string, parameters?: SqlParameters): Promise<SqlRow[]>;
   /** Returns how many rows were changed. */
-  run(sql: string, parameters?: readonly SqlValue[]): Promise<number>;
+  run(sql: string, parameters?: SqlParameters): Promise<number>;
 }
 
 /** Throws `storage_unavailable` when the database can't be reached, is locked for too long or has no space left. */
@@ -22,10 +22,64 @@ export interface Engine extends SqlSession {
 export async function first(
   session: SqlSession,
   sql: string,
-  parameters: readonly SqlValue[] = [],
+  parameters: SqlParameters = {},
 ): Promise<SqlRow | undefined> {
   const [row] = await session.all(sql, parameters);
   return row;
+}
+
+/** Returns how many rows were added: none on a conflict that `onConflict` ignores. */
+export async function insertRow(
+  session: SqlSession,
+  table: string,
+  row: SqlParameters,
+  onConflict = '',
+): Promise<number> {
+  return await insertRows(session, table, [row], onConflict);
+}
+
+/** In one statement. All rows have the same columns. */
+export async function insertRows(
+  session: SqlSession,
+  table: string,
+  rows: readonly SqlParameters[],
+  onConflict = '',
+): Promise<number> {
+  const columns = Object.keys(rows[0] ?? {});
+  const values = rows.map((_, index) => `(${columns.map((column) => `:${column}_${index}`).join(', ')})`);
+  const named = rows.flatMap((row, index) =>
+    Object.entries(row).map(([column, value]) => [`${column}_${index}`, value]),
+  );
+  const sql = `insert into ${table} (${columns.join(', ')}) values ${values.join(', ')} ${onConflict}`;
+  return await session.run(sql, Object.fromEntries(named));
+}
+
+const PARAMETER = /(?<!:):(?<name>[a-z]\w*)/giu;
+/** The parameters of each statement, in the order in which they first occur. */
+const namesOf = new Map<string, readonly string[]>();
+
+function parametersOf(sql: string): readonly string[] {
+  const known = namesOf.get(sql);
+  if (known !== undefined) return known;
+  const names = [...new Set([...sql.matchAll(PARAMETER)].map(([mark]) => mark.slice(1)))];
+  namesOf.set(sql, names);
+  return names;
+}
+
+/** In the order in which SQLite counts them, which is also the one of `numbered`. */
+export function valuesFor(sql: string, parameters: SqlParameters): SqlValue[] {
+  return parametersOf(sql).map((name) => {
+    const value = parameters[name];
+    if (value === undefined) throw new TypeError(`the parameter :${name} has no value in ${sql}`);
+    if (typeof value === 'boolean') return value ? 1 : 0;
+    return value instanceof Date ? value.toISOString() : value;
+  });
+}
+
+/** With `$1`, `$2`, ... for the parameters, as PostgreSQL writes them. */
+export function numbered(sql: string): string {
+  const names = parametersOf(sql);
+  return sql.replaceAll(PARAMETER, (mark) => `$${names.indexOf(mark.slice(1)) + 1}`);
 }
 
 const RETRY_AFTER_SECONDS = 2;

@@ -4,7 +4,7 @@
 import { type Rate, type RateVerdict, take } from '../account/gcra.ts';
 import { must } from '../primitives/must.ts';
 import { Semaphore } from '../primitives/semaphore.ts';
-import { type Engine, first, type SqlSession } from './engine.ts';
+import { type Engine, first, type SqlSession, insertRow } from './engine.ts';
 import { integer, real, type SqlRow } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
 import type { Lease } from './sql-lease.ts';
@@ -39,11 +39,11 @@ export class PostgresLimits implements Limits {
     const taking = interval * count;
     const taken = await first(
       this.#engine,
-      `insert into rates as r (name, full_at) values (?, ${NOW} + ?::float8)
-       on conflict (name) do update set full_at = greatest(r.full_at, excluded.full_at - ?::float8) + ?::float8
-         where greatest(r.full_at - (excluded.full_at - ?::float8), 0) + ?::float8 <= ?::float8
+      `insert into rates as r (name, full_at) values (:name, ${NOW} + :taking::float8)
+       on conflict (name) do update set full_at = greatest(r.full_at, excluded.full_at - :taking::float8) + :taking::float8
+         where greatest(r.full_at - (excluded.full_at - :taking::float8), 0) + :taking::float8 <= :most::float8
        returning r.full_at, ${NOW} as now`,
-      [name, taking, taking, taking, taking, taking, rate.windowMs + TOLERANCE_MS],
+      { name, taking, most: rate.windowMs + TOLERANCE_MS },
     );
     if (taken !== undefined) {
       const { fullAt, now } = toBucket(taken);
@@ -57,7 +57,10 @@ export class PostgresLimits implements Limits {
   }
 
   async giveBack(name: string, { burst, windowMs }: Rate): Promise<void> {
-    await this.#engine.run('update rates set full_at = full_at - ?::float8 where name = ?', [windowMs / burst, name]);
+    await this.#engine.run('update rates set full_at = full_at - :interval::float8 where name = :name', {
+      interval: windowMs / burst,
+      name,
+    });
   }
 
   async enter(account: string, maxRunning: number): Promise<(() => void) | undefined> {
@@ -79,7 +82,7 @@ export class PostgresLimits implements Limits {
 
   /** Another server may have removed the bucket in the meantime, because it is full. */
   async #readBucket(name: string): Promise<Bucket> {
-    const row = await first(this.#engine, `select full_at, ${NOW} as now from rates where name = ?`, [name]);
+    const row = await first(this.#engine, `select full_at, ${NOW} as now from rates where name = :name`, { name });
     return row ? toBucket(row) : { fullAt: 0, now: 0 };
   }
 
@@ -94,7 +97,7 @@ export class PostgresLimits implements Limits {
         // The transaction may run a second time.
         uncount();
         // Serializes the requests of one account across all servers.
-        await session.all('select pg_advisory_xact_lock(hashtextextended(?, 0))', [account]);
+        await session.all('select pg_advisory_xact_lock(hashtextextended(:account, 0))', { account });
         if ((await this.#runningElsewhere(session, account)) + this.#runningHere(account) >= maxRunning) return false;
         // Counted before the lock is released, so that the next request of this process sees it.
         this.#count(account, 1);
@@ -112,8 +115,8 @@ export class PostgresLimits implements Limits {
     const row = await first(
       session,
       `select coalesce(sum(p.running), 0) as running from places p join owners o on o.id = p.owner
-       where p.account_id = ? and p.owner <> ? and o.alive_until > ?`,
-      [account, this.#lease.owner, this.#clock().toISOString()],
+       where p.account_id = :account and p.owner <> :owner and o.alive_until > :now`,
+      { account, owner: this.#lease.owner, now: this.#clock() },
     );
     return integer(must(row, 'the number of running renders'), 'running');
   }
@@ -123,10 +126,11 @@ export class PostgresLimits implements Limits {
   }
 
   async #write(session: SqlSession, account: string): Promise<void> {
-    await session.run(
-      `insert into places (account_id, owner, running) values (?, ?, ?)
-       on conflict (account_id, owner) do update set running = excluded.running`,
-      [account, this.#lease.owner, this.#runningHere(account)],
+    await insertRow(
+      session,
+      'places',
+      { account_id: account, owner: this.#lease.owner, running: this.#runningHere(account) },
+      `on conflict (account_id, owner) do update set running = excluded.running`,
     );
   }
 

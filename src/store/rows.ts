@@ -5,6 +5,9 @@ export type SqlRow = Readonly<Record<string, unknown>>;
 /** A value that can be stored in a column. */
 export type SqlValue = string | number | null;
 
+/** The values of the parameters `:name` of a statement. Times become ISO 8601 text, and booleans 0 or 1. */
+export type SqlParameters = Readonly<Record<string, SqlValue | Date | boolean>>;
+
 export function toRow(value: unknown): SqlRow {
   if (isObject(value)) return value;
   throw new TypeError('the database returned something that is not a row');

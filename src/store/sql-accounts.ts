@@ -3,7 +3,7 @@ import { applyProviderState, type ProviderSubscription } from '../account/provid
 import { changeDue, type Subscription, withPlan } from '../account/subscription.ts';
 import { must } from '../primitives/must.ts';
 import type { Actor } from './actor.ts';
-import { type Engine, first, type SqlSession } from './engine.ts';
+import { type Engine, first, type SqlSession, insertRow } from './engine.ts';
 import { bool, integer, type SqlRow, text } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
 import type { Accounts, AccountSummary, CustomerLink, NewAccount, PageRequest } from './store.ts';
@@ -48,15 +48,15 @@ export class SqlAccounts implements Accounts {
   }
 
   async find(accountId: string): Promise<AccountSummary | undefined> {
-    const row = await first(this.#engine, `${ACCOUNTS} where a.id = ?`, [accountId]);
+    const row = await first(this.#engine, `${ACCOUNTS} where a.id = :accountId`, { accountId });
     return row && this.#toSummary(row, await isTrusted(this.#engine, this.#clock()));
   }
 
   async list({ after, count = NO_LIMIT }: PageRequest = {}): Promise<AccountSummary[]> {
-    const beyond = 'where (a.created_at, a.id) > (select created_at, id from accounts where id = ?)';
+    const beyond = 'where (a.created_at, a.id) > (select created_at, id from accounts where id = :after)';
     const rows = await this.#engine.all(
-      `${ACCOUNTS} ${after === undefined ? '' : beyond} order by a.created_at, a.id limit ?`,
-      [...(after === undefined ? [] : [after]), count],
+      `${ACCOUNTS} ${after === undefined ? '' : beyond} order by a.created_at, a.id limit :count`,
+      { count, ...(after !== undefined && { after }) },
     );
     const trusted = await isTrusted(this.#engine, this.#clock());
     return rows.map((row) => this.#toSummary(row, trusted));
@@ -73,9 +73,9 @@ export class SqlAccounts implements Accounts {
   async setSuspended(accountId: string, suspended: boolean, actor: Actor): Promise<boolean> {
     const state = suspended ? 'suspended' : 'active';
     return await this.#engine.transaction(async (session) => {
-      const account = await first(session, 'select id from accounts where id = ?', [accountId]);
-      const update = 'update accounts set state = ? where id = ? and state <> ?';
-      const changed = await session.run(update, [state, accountId, state]);
+      const account = await first(session, 'select id from accounts where id = :accountId', { accountId });
+      const update = 'update accounts set state = :state where id = :accountId and state <> :state';
+      const changed = await session.run(update, { state, accountId });
       if (changed === 1) {
         await this.#record(session, accountId, actor, suspended ? 'account.suspended' : 'account.resumed');
       }
@@ -142,20 +142,20 @@ export class SqlAccounts implements Accounts {
       const changed = JSON.stringify(after) !== JSON.stringify(before);
       if (changed) await writeSubscription(session, accountId, after);
       if (after.provider === 'stripe' && providerState !== undefined) {
-        const update = 'update subscriptions set provider_subscription = ? where account_id = ?';
-        await session.run(update, [providerState.subscription, accountId]);
+        const update = 'update subscriptions set provider_subscription = :subscription where account_id = :accountId';
+        await session.run(update, { subscription: providerState.subscription, accountId });
         // What is paid for isn't withheld.
         if (after.status === 'active') await approveAccount(session, accountId, actor, this.#clock());
       }
       const { plan, nextPlan, status, renews, period } = after;
-      const details = { plan, nextPlan, status, renews, periodEndsAt: period.endsAt.toISOString() };
+      const details = { plan, nextPlan, status, renews, periodEndsAt: period.endsAt };
       if (changed) await this.#record(session, accountId, actor, 'subscription.provider', details);
       return true;
     });
   }
 
   async findByCustomer(customer: string): Promise<string | undefined> {
-    const row = await first(this.#engine, 'select account_id from customers where customer = ?', [customer]);
+    const row = await first(this.#engine, 'select account_id from customers where customer = :customer', { customer });
     return row && text(row, 'account_id');
   }
 
@@ -165,9 +165,11 @@ export class SqlAccounts implements Accounts {
 
   async linkCustomer(accountId: string, customer: string): Promise<string> {
     return await this.#engine.transaction(async (session) => {
-      const added = await session.run(
-        'insert into customers (account_id, customer) values (?, ?) on conflict (account_id) do nothing',
-        [accountId, customer],
+      const added = await insertRow(
+        session,
+        'customers',
+        { account_id: accountId, customer },
+        `on conflict (account_id) do nothing`,
       );
       if (added === 1) await this.#record(session, accountId, 'system', 'customer.linked', { customer });
       return must(await readCustomer(session, accountId), 'the linked customer');
@@ -176,27 +178,27 @@ export class SqlAccounts implements Accounts {
 
   async unlinkCustomer(accountId: string, customer: string, actor: Actor): Promise<void> {
     await this.#engine.transaction(async (session) => {
-      const removed = await session.run('delete from customers where account_id = ? and customer = ?', [
-        accountId,
-        customer,
-      ]);
+      const removed = await session.run(
+        'delete from customers where account_id = :accountId and customer = :customer',
+        { accountId, customer },
+      );
       if (removed === 1) await this.#record(session, accountId, actor, 'customer.unlinked', { customer });
     });
   }
 
   async findLink(customer: string): Promise<CustomerLink | undefined> {
-    const row = await first(this.#engine, `${LINKS} where customer = ?`, [customer]);
+    const row = await first(this.#engine, `${LINKS} where customer = :customer`, { customer });
     return row && toLink(row);
   }
 
   async listLinks(afterAccountId: string, count: number): Promise<CustomerLink[]> {
-    const sql = `${LINKS} where account_id > ? order by account_id limit ?`;
-    return (await this.#engine.all(sql, [afterAccountId, count])).map(toLink);
+    const sql = `${LINKS} where account_id > :afterAccountId order by account_id limit :count`;
+    return (await this.#engine.all(sql, { afterAccountId, count })).map(toLink);
   }
 
   async upsertMarketplaceAccount(accountId: string, plan: string, actor: Actor): Promise<Holder> {
     const now = this.#clock();
-    const row = await first(this.#engine, `${ACCOUNTS} where a.id = ?`, [accountId]);
+    const row = await first(this.#engine, `${ACCOUNTS} where a.id = :accountId`, { accountId });
     const subscription = row && toSubscription(row);
     if (row && subscription && isOnPlan(subscription, plan) && changeDue(subscription, now).kind === 'none') {
       return { accountId, suspended: isSuspended(row), awaitsApproval: bool(row, 'awaits_approval'), subscription };
@@ -209,8 +211,8 @@ export class SqlAccounts implements Accounts {
         await writeSubscription(session, accountId, after);
         await this.#record(session, accountId, actor, 'subscription.plan', { from: before?.plan ?? null, to: plan });
       }
-      const columns = 'select state, awaits_approval from accounts where id = ?';
-      const account = must(await first(session, columns, [accountId]), 'the account');
+      const columns = 'select state, awaits_approval from accounts where id = :accountId';
+      const account = must(await first(session, columns, { accountId }), 'the account');
       const awaitsApproval = bool(account, 'awaits_approval');
       return { accountId, suspended: isSuspended(account), awaitsApproval, subscription: after };
     });
@@ -218,9 +220,11 @@ export class SqlAccounts implements Accounts {
 
   /** False when there is an account with this id. */
   async #insert(session: SqlSession, { id, name }: NewAccount, actor: Actor): Promise<boolean> {
-    const created = await session.run(
-      'insert into accounts (id, name, created_at) values (?, ?, ?) on conflict (id) do nothing',
-      [id, name, this.#clock().toISOString()],
+    const created = await insertRow(
+      session,
+      'accounts',
+      { id, name, created_at: this.#clock() },
+      `on conflict (id) do nothing`,
     );
     if (created === 1) await this.#record(session, id, actor, 'account.created', { name });
     return created === 1;
@@ -259,8 +263,8 @@ export class SqlAccounts implements Accounts {
 
 /** Does nothing to an account that doesn't await approval. */
 export async function approveAccount(session: SqlSession, accountId: string, actor: Actor, now: Date): Promise<void> {
-  const update = 'update accounts set awaits_approval = 0 where id = ? and awaits_approval = 1';
-  if ((await session.run(update, [accountId])) === 0) return;
+  const update = 'update accounts set awaits_approval = 0 where id = :accountId and awaits_approval = 1';
+  if ((await session.run(update, { accountId })) === 0) return;
   const entry = { actor, action: 'account.approved', accountId, subject: accountId };
   await recordAudit(session, now.toISOString(), entry);
 }
@@ -283,7 +287,7 @@ function toLink(row: SqlRow): CustomerLink {
 }
 
 async function readCustomer(session: SqlSession, accountId: string): Promise<string | undefined> {
-  const row = await first(session, 'select customer from customers where account_id = ?', [accountId]);
+  const row = await first(session, 'select customer from customers where account_id = :accountId', { accountId });
   return row && text(row, 'customer');
 }
 
@@ -292,13 +296,19 @@ async function readCustomer(session: SqlSession, accountId: string): Promise<str
  * that is still on its way can't be applied later.
  */
 async function takeRevision(session: SqlSession, accountId: string, expected?: CustomerLink): Promise<boolean> {
-  const update = 'update customers set revision = revision + 1 where account_id = ?';
+  const update = 'update customers set revision = revision + 1 where account_id = :accountId';
   if (expected === undefined) {
-    await session.run(update, [accountId]);
+    await session.run(update, { accountId });
     return true;
   }
   const { customer, revision } = expected;
-  return (await session.run(`${update} and customer = ? and revision = ?`, [accountId, customer, revision])) === 1;
+  return (
+    (await session.run(`${update} and customer = :customer and revision = :revision`, {
+      accountId,
+      customer,
+      revision,
+    })) === 1
+  );
 }
 
 /** False when the subscription was replaced by another one or by a plan without payment. */
@@ -306,8 +316,8 @@ async function isPaidBy(session: SqlSession, accountId: string, subscription: st
   const row = await first(
     session,
     `select account_id from subscriptions
-     where account_id = ? and (provider <> 'stripe' or provider_subscription <> ?)`,
-    [accountId, subscription],
+     where account_id = :accountId and (provider <> 'stripe' or provider_subscription <> :subscription)`,
+    { accountId, subscription },
   );
   return row === undefined;
 }

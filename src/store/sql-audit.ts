@@ -1,5 +1,5 @@
 import type { Actor } from './actor.ts';
-import type { Engine, SqlSession } from './engine.ts';
+import { type Engine, type SqlSession, insertRow } from './engine.ts';
 import { integer, jsonObject, type SqlRow, text, textOrNull } from './rows.ts';
 import { type SqlCondition, listInSteps } from './bounded/steps.ts';
 import type { Audit, AuditEntry, AuditFilter } from './store.ts';
@@ -17,14 +17,14 @@ export interface NewAuditEntry {
 
 /** Belongs in the transaction that makes the change. */
 export async function recordAudit(session: SqlSession, at: string, entry: NewAuditEntry): Promise<void> {
-  await session.run('insert into audit (at, actor, action, account_id, subject, details) values (?, ?, ?, ?, ?, ?)', [
+  await insertRow(session, 'audit', {
     at,
-    entry.actor,
-    entry.action,
-    entry.accountId,
-    entry.subject,
-    JSON.stringify(entry.details ?? {}),
-  ]);
+    actor: entry.actor,
+    action: entry.action,
+    account_id: entry.accountId,
+    subject: entry.subject,
+    details: JSON.stringify(entry.details ?? {}),
+  });
 }
 
 export class SqlAudit implements Audit {
@@ -35,13 +35,13 @@ export class SqlAudit implements Audit {
   }
 
   async list({ accountId, action, actor, before, count }: AuditFilter): Promise<AuditEntry[]> {
-    const within: SqlCondition[] = accountId === undefined ? [] : [['account_id = ?', [accountId]]];
+    const within: SqlCondition[] = accountId === undefined ? [] : [['account_id = :accountId', { accountId }]];
     const filter: SqlCondition[] = [];
-    if (action !== undefined) filter.push(['substr(action, 1, ?) = ?', [action.length, action]]);
-    if (actor !== undefined) filter.push(['actor = ?', [actor]]);
+    if (action !== undefined) filter.push(['substr(action, 1, :length) = :action', { length: action.length, action }]);
+    if (actor !== undefined) filter.push(['actor = :actor', { actor }]);
     const columns = 'seq, at, actor, action, account_id, subject, details';
-    const from: SqlCondition = ['seq > ?', [0]];
-    const older: SqlCondition = ['seq < ?', [before ?? Number.MAX_SAFE_INTEGER]];
+    const from: SqlCondition = ['seq > :seq', { seq: 0 }];
+    const older: SqlCondition = ['seq < :before', { before: before ?? Number.MAX_SAFE_INTEGER }];
     const list = { columns, table: 'audit', order: ['seq'], within, before: older, from, filter, count };
     const rows = await listInSteps(this.#engine, list);
     return rows.map(toEntry);

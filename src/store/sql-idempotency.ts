@@ -1,4 +1,4 @@
-import { type Engine, first, OutcomeUnknown, type SqlSession } from './engine.ts';
+import { type Engine, first, insertRow, OutcomeUnknown, type SqlSession } from './engine.ts';
 import type { RetryQueue } from './pending-writes.ts';
 import { oneOf, text, textOrNull } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
@@ -25,7 +25,7 @@ export class SqlIdempotency implements Idempotency {
     await this.#lease.ensure();
     try {
       return await this.#engine.transaction(
-        async (session) => await this.#claim(session, [accountId, key], fingerprint, renderId),
+        async (session) => await this.#claim(session, { accountId, key }, fingerprint, renderId),
       );
     } catch (error) {
       // The caller doesn't render, so a claim that was committed after all must be given back.
@@ -47,39 +47,44 @@ export class SqlIdempotency implements Idempotency {
 
   async removeExpired(): Promise<void> {
     const now = this.#clock().toISOString();
-    await deleteInSteps(this.#engine, 'idempotency', ['account_id', 'key'], ['expires_at <= ?', [now]]);
+    await deleteInSteps(this.#engine, 'idempotency', ['account_id', 'key'], ['expires_at <= :now', { now }]);
   }
 
   async #claim(
     session: SqlSession,
-    entry: readonly [accountId: string, key: string],
+    entry: { readonly accountId: string; readonly key: string },
     fingerprint: string,
     renderId: string,
   ): Promise<Claim> {
     const now = this.#clock();
     const expiresAt = new Date(now.getTime() + LIFETIME_MS).toISOString();
-    await session.run('delete from idempotency where account_id = ? and key = ? and expires_at <= ?', [
+    await session.run('delete from idempotency where account_id = :accountId and key = :key and expires_at <= :now', {
       ...entry,
-      now.toISOString(),
-    ]);
-    const added = await session.run(
-      `insert into idempotency (account_id, key, fingerprint, render_id, owner, state, expires_at)
-       values (?, ?, ?, ?, ?, 'running', ?) on conflict (account_id, key) do nothing`,
-      [...entry, fingerprint, renderId, this.#lease.owner, expiresAt],
+      now,
+    });
+    const { accountId, key } = entry;
+    const added = await insertRow(
+      session,
+      'idempotency',
+      {
+        ...{ account_id: accountId, key, fingerprint, render_id: renderId, owner: this.#lease.owner, state: 'running' },
+        expires_at: expiresAt,
+      },
+      'on conflict (account_id, key) do nothing',
     );
     return added === 1 ? { kind: 'new' } : await this.#claimExisting(session, entry, fingerprint, renderId);
   }
 
   async #claimExisting(
     session: SqlSession,
-    entry: readonly [accountId: string, key: string],
+    entry: { readonly accountId: string; readonly key: string },
     fingerprint: string,
     renderId: string,
   ): Promise<Claim> {
     const row = await first(
       session,
       `select i.fingerprint, i.render_id, i.owner, i.state, i.facts, o.alive_until
-       from idempotency i left join owners o on o.id = i.owner where i.account_id = ? and i.key = ?`,
+       from idempotency i left join owners o on o.id = i.owner where i.account_id = :accountId and i.key = :key`,
       entry,
     );
     // Deleted between the two statements, because its render has just failed.
@@ -94,16 +99,17 @@ export class SqlIdempotency implements Idempotency {
     if (owner === this.#lease.owner || isAlive) return { kind: 'in flight' };
     // The server that had the key is dead. The first request that comes takes it over.
     const taken = await session.run(
-      "update idempotency set render_id = ?, owner = ? where account_id = ? and key = ? and owner = ? and state = 'running'",
-      [renderId, this.#lease.owner, ...entry, owner],
+      `update idempotency set render_id = :renderId, owner = :self
+       where account_id = :accountId and key = :key and owner = :owner and state = 'running'`,
+      { ...entry, renderId, self: this.#lease.owner, owner },
     );
     return { kind: taken === 1 ? 'new' : 'in flight' };
   }
 
   async #delete(accountId: string, key: string, renderId: string): Promise<void> {
     await this.#engine.run(
-      "delete from idempotency where account_id = ? and key = ? and render_id = ? and state = 'running'",
-      [accountId, key, renderId],
+      "delete from idempotency where account_id = :accountId and key = :key and render_id = :renderId and state = 'running'",
+      { accountId, key, renderId },
     );
   }
 }

@@ -4,8 +4,8 @@ import { KEY_MODES } from '../account/api-key.ts';
 import { changeDue } from '../account/subscription.ts';
 import { must } from '../primitives/must.ts';
 import type { Actor } from './actor.ts';
-import { type Engine, first } from './engine.ts';
-import { bool, oneOf, type SqlRow, type SqlValue, text, textList, textOrNull } from './rows.ts';
+import { type Engine, first, insertRow } from './engine.ts';
+import { bool, oneOf, type SqlRow, type SqlParameters, text, textList, textOrNull } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
 import type { KeySummary, Keys, NewKey } from './store.ts';
 import { asOf, bringUpToDate, lockAccount, SUBSCRIPTION_COLUMNS, toSubscription } from './subscription-rows.ts';
@@ -31,22 +31,25 @@ export class SqlKeys implements Keys {
     const at = this.#clock().toISOString();
     const { id, accountId, name, mode, hash, prefix, lastFour, allowedOrigins = [], createdBy = null } = key;
     await this.#engine.transaction(async (session) => {
-      await session.run(
-        `insert into api_keys
-           (id, account_id, name, mode, hash, prefix, last_four, allowed_origins, created_at, created_by)
-         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        [
-          ...[id, accountId, name, mode, hash.toString('hex'), prefix, lastFour, JSON.stringify(allowedOrigins)],
-          ...[at, createdBy],
-        ],
-      );
+      await insertRow(session, 'api_keys', {
+        id,
+        account_id: accountId,
+        name,
+        mode,
+        hash: hash.toString('hex'),
+        prefix,
+        last_four: lastFour,
+        allowed_origins: JSON.stringify(allowedOrigins),
+        created_at: at,
+        created_by: createdBy,
+      });
       const details = { name, mode, prefix, lastFour, allowedOrigins };
       await recordAudit(session, at, { actor, action: 'key.created', accountId, subject: id, details });
     });
   }
 
   async find(hash: Buffer): Promise<KeyHolder | undefined> {
-    const row = await first(this.#engine, `${KEYS} where k.hash = ?`, [hash.toString('hex')]);
+    const row = await first(this.#engine, `${KEYS} where k.hash = :hash`, { hash: hash.toString('hex') });
     if (row === undefined || !timingSafeEqual(Buffer.from(text(row, 'hash'), 'hex'), hash)) return undefined;
     const now = this.#clock();
     const accountId = text(row, 'account_id');
@@ -70,13 +73,13 @@ export class SqlKeys implements Keys {
   }
 
   async get(keyId: string): Promise<KeySummary | undefined> {
-    const row = await first(this.#engine, `${KEYS} where k.id = ?`, [keyId]);
+    const row = await first(this.#engine, `${KEYS} where k.id = :keyId`, { keyId });
     const now = this.#clock();
     return row && toSummary(row, now, await isTrusted(this.#engine, now));
   }
 
   async list(accountId?: string): Promise<KeySummary[]> {
-    const [where, parameters] = accountId === undefined ? ['', []] : ['where k.account_id = ?', [accountId]];
+    const [where, parameters] = accountId === undefined ? ['', {}] : ['where k.account_id = :accountId', { accountId }];
     const rows = await this.#engine.all(`${KEYS} ${where} order by k.created_at, k.id`, parameters);
     const now = this.#clock();
     const trusted = await isTrusted(this.#engine, now);
@@ -85,43 +88,51 @@ export class SqlKeys implements Keys {
 
   async setState(keyId: string, state: KeyState, actor: Actor): Promise<boolean> {
     return await this.#change(keyId, actor, `key.${state === 'active' ? 'resumed' : state}`, {
-      set: 'state = ?',
-      values: [state],
+      set: 'state = :state',
+      values: { state },
     });
   }
 
   async rename(keyId: string, name: string, actor: Actor): Promise<boolean> {
-    return await this.#change(keyId, actor, 'key.renamed', { set: 'name = ?', values: [name], details: { name } });
+    return await this.#change(keyId, actor, 'key.renamed', {
+      set: 'name = :name',
+      values: { name },
+      details: { name },
+    });
   }
 
   async setAllowedOrigins(keyId: string, allowedOrigins: readonly string[], actor: Actor): Promise<boolean> {
-    const values = [JSON.stringify(allowedOrigins)];
+    const values = { origins: JSON.stringify(allowedOrigins) };
     const details = { allowedOrigins };
-    return await this.#change(keyId, actor, 'key.origins', { set: 'allowed_origins = ?', values, details });
+    return await this.#change(keyId, actor, 'key.origins', { set: 'allowed_origins = :origins', values, details });
   }
 
   async expireAt(keyId: string, at: Date, actor: Actor): Promise<boolean> {
     const expiresAt = at.toISOString();
     const details = { expiresAt };
-    return await this.#change(keyId, actor, 'key.expires', { set: 'expires_at = ?', values: [expiresAt], details });
+    return await this.#change(keyId, actor, 'key.expires', {
+      set: 'expires_at = :expiresAt',
+      values: { expiresAt },
+      details,
+    });
   }
 
   async markUsed(keyId: string): Promise<void> {
-    await this.#engine.run('update api_keys set last_used_at = ? where id = ?', [this.#clock().toISOString(), keyId]);
+    await this.#engine.run('update api_keys set last_used_at = :now where id = :keyId', { now: this.#clock(), keyId });
   }
 
   async #change(
     keyId: string,
     actor: Actor,
     action: string,
-    change: { set: string; values: readonly SqlValue[]; details?: Readonly<Record<string, unknown>> },
+    change: { set: string; values: SqlParameters; details?: Readonly<Record<string, unknown>> },
   ): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const at = this.#clock().toISOString();
       const update = `update api_keys set ${change.set}
-        where id = ? and state <> 'revoked' and (expires_at is null or expires_at > ?)`;
-      if ((await session.run(update, [...change.values, keyId, at])) === 0) return false;
-      const row = must(await first(session, 'select account_id from api_keys where id = ?', [keyId]), 'the key');
+        where id = :keyId and state <> 'revoked' and (expires_at is null or expires_at > :at)`;
+      if ((await session.run(update, { ...change.values, keyId, at })) === 0) return false;
+      const row = must(await first(session, 'select account_id from api_keys where id = :keyId', { keyId }), 'the key');
       await recordAudit(session, at, {
         actor,
         action,

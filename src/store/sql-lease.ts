@@ -5,7 +5,7 @@
 // than 28 days away from it skips no period and takes none back, until the clock has kept the new time for ten minutes. Then
 // the service was stopped for long, and the clock is right after all.
 
-import { type Engine, first, type SqlSession } from './engine.ts';
+import { type Engine, first, type SqlSession, insertRow } from './engine.ts';
 import { date, textOrNull } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
 
@@ -16,10 +16,7 @@ export const RENDERS_OWNER = 'renders';
 const NEVER = '9999-12-31T23:59:59.999Z';
 
 export async function addRendersOwner(session: SqlSession): Promise<void> {
-  await session.run('insert into owners (id, alive_until) values (?, ?) on conflict (id) do nothing', [
-    RENDERS_OWNER,
-    NEVER,
-  ]);
+  await insertRow(session, 'owners', { id: RENDERS_OWNER, alive_until: NEVER }, `on conflict (id) do nothing`);
 }
 
 export class Lease {
@@ -42,9 +39,11 @@ export class Lease {
 
   async renew(): Promise<void> {
     const now = this.#clock().getTime();
-    await this.#engine.run(
-      'insert into owners (id, alive_until) values (?, ?) on conflict (id) do update set alive_until = excluded.alive_until',
-      [this.owner, new Date(now + LEASE_MS).toISOString()],
+    await insertRow(
+      this.#engine,
+      'owners',
+      { id: this.owner, alive_until: new Date(now + LEASE_MS).toISOString() },
+      `on conflict (id) do update set alive_until = excluded.alive_until`,
     );
     this.#renewedAt = now;
   }
@@ -85,9 +84,10 @@ function isNear(one: Date, other: Date): boolean {
 }
 
 async function write(session: SqlSession, trustedAt: Date, jumpedAt: Date | null): Promise<void> {
-  await session.run(
-    `insert into trusted_time (id, trusted_at, jumped_at) values (1, ?, ?)
-     on conflict (id) do update set trusted_at = excluded.trusted_at, jumped_at = excluded.jumped_at`,
-    [trustedAt.toISOString(), jumpedAt?.toISOString() ?? null],
+  await insertRow(
+    session,
+    'trusted_time',
+    { id: 1, trusted_at: trustedAt, jumped_at: jumpedAt?.toISOString() ?? null },
+    `on conflict (id) do update set trusted_at = excluded.trusted_at, jumped_at = excluded.jumped_at`,
   );
 }

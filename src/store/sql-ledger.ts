@@ -13,7 +13,7 @@ import {
 import type { Balance } from '../account/credits.ts';
 import type { Period } from '../account/period.ts';
 import { must } from '../primitives/must.ts';
-import { type Engine, first, isUnavailable, OutcomeUnknown, type SqlSession } from './engine.ts';
+import { type Engine, first, isUnavailable, OutcomeUnknown, type SqlSession, insertRow } from './engine.ts';
 import type { RetryQueue } from './pending-writes.ts';
 import { readBalance, toBalance } from './usage/period-balance.ts';
 import { integer, type SqlRow, text, textOrNull } from './rows.ts';
@@ -121,8 +121,8 @@ export class SqlLedger implements Ledger {
   async deliveries(accountId: string, { startsAt }: Period): Promise<DeliveryCounts> {
     const row = await first(
       this.#engine,
-      'select delivered, broken_free, broken_charged from periods where account_id = ? and starts_at = ?',
-      [accountId, startsAt.toISOString()],
+      'select delivered, broken_free, broken_charged from periods where account_id = :accountId and starts_at = :startsAt',
+      { accountId, startsAt },
     );
     return row ? toDeliveries(row) : NO_DELIVERIES;
   }
@@ -137,10 +137,10 @@ export class SqlLedger implements Ledger {
   async sweep(isGone: (owner: string) => boolean = () => false): Promise<string[]> {
     const now = this.#clock().toISOString();
     const owners = await this.#engine.all(
-      `select id, alive_until from owners where id <> ?
+      `select id, alive_until from owners where id <> :owner
        union select distinct r.owner, o.alive_until from renders r left join owners o on o.id = r.owner
-       where r.state = 'reserved' and r.owner <> ?`,
-      [this.#lease.owner, this.#lease.owner],
+       where r.state = 'reserved' and r.owner <> :owner`,
+      { owner: this.#lease.owner },
     );
     const released: string[] = [];
     for (const row of owners) {
@@ -156,8 +156,8 @@ export class SqlLedger implements Ledger {
     const released: string[] = [];
     for (let last = ''; ; ) {
       const held = await this.#engine.all(
-        "select id from renders where owner = ? and state = 'reserved' and id > ? order by id limit ?",
-        [owner, last, SWEEP_BATCH],
+        "select id from renders where owner = :owner and state = 'reserved' and id > :last order by id limit :limit",
+        { owner, last, limit: SWEEP_BATCH },
       );
       for (const row of held) {
         last = text(row, 'id');
@@ -166,8 +166,8 @@ export class SqlLedger implements Ledger {
       }
       if (held.length < SWEEP_BATCH) break;
     }
-    await this.#engine.run("delete from idempotency where owner = ? and state = 'running'", [owner]);
-    await this.#engine.run('delete from owners where id = ?', [owner]);
+    await this.#engine.run("delete from idempotency where owner = :owner and state = 'running'", { owner });
+    await this.#engine.run('delete from owners where id = :owner', { owner });
     return released;
   }
 
@@ -197,7 +197,11 @@ export class SqlLedger implements Ledger {
       }
       // The file behind a URL can change between two attempts, and its price with it.
       more = credits - existing.credits;
-      await session.run('update renders set credits = ?, kind = ? where id = ?', [credits, hold.kind, hold.renderId]);
+      await session.run('update renders set credits = :credits, kind = :kind where id = :renderId', {
+        credits,
+        kind: hold.kind,
+        renderId: hold.renderId,
+      });
     }
     if (more === 0) return { granted: true, balance: await readBalance(session, accountId, startsAt, limit) };
     let balance = await takeCredits(session, hold, more);
@@ -223,15 +227,24 @@ export class SqlLedger implements Ledger {
     const startsAt = period.startsAt.toISOString();
     const owner = hold.attempt === undefined ? this.#lease.owner : RENDERS_OWNER;
     const at = this.#clock().toISOString();
-    const added = await session.run(
-      `insert into renders (id, account_id, key_id, mode, kind, credits, period_starts_at, state, outcome, owner, created_at,
-         is_counted_test)
-       values (?, ?, ?, ?, ?, ?, ?, 'reserved', 'running', ?, ?, ?) on conflict (id) do nothing`,
-      [
-        ...[renderId, accountId, keyId, mode, kind, credits, startsAt, owner],
-        at,
-        testRendersPerDay === undefined ? 0 : 1,
-      ],
+    const added = await insertRow(
+      session,
+      'renders',
+      {
+        id: renderId,
+        account_id: accountId,
+        key_id: keyId,
+        mode,
+        kind,
+        credits,
+        period_starts_at: startsAt,
+        state: 'reserved',
+        outcome: 'running',
+        owner,
+        created_at: at,
+        is_counted_test: testRendersPerDay === undefined ? 0 : 1,
+      },
+      `on conflict (id) do nothing`,
     );
     return added === 1;
   }
@@ -287,9 +300,9 @@ export async function closeHold(
 ): Promise<boolean> {
   const hold = await first(
     session,
-    `update renders set state = ?, outcome = ?, finished_at = ?, duration_ms = ? where id = ? and state = 'reserved'
+    `update renders set state = :state, outcome = :outcome, finished_at = :at, duration_ms = :durationMs where id = :renderId and state = 'reserved'
      returning account_id, mode, credits, period_starts_at, created_at, is_counted_test`,
-    [state, outcome, at, durationMs === undefined ? null : Math.round(durationMs), renderId],
+    { state, outcome, at, durationMs: durationMs === undefined ? null : Math.round(durationMs), renderId },
   );
   if (hold === undefined) return false;
   const [accountId, mode, held] = [text(hold, 'account_id'), text(hold, 'mode'), integer(hold, 'credits')];
@@ -297,9 +310,9 @@ export async function closeHold(
   if (held > 0) {
     const column = COUNTED_OUTCOMES.get(outcome);
     await session.run(
-      `update periods set reserved = reserved - ?, used = used + ?${column === undefined ? '' : `, ${column} = ${column} + 1`}
-       where account_id = ? and starts_at = ?`,
-      [held, charged, accountId, text(hold, 'period_starts_at')],
+      `update periods set reserved = reserved - :held, used = used + :charged${column === undefined ? '' : `, ${column} = ${column} + 1`}
+       where account_id = :accountId and starts_at = :periodStartsAt`,
+      { held, charged, accountId, periodStartsAt: text(hold, 'period_starts_at') },
     );
   }
   // A broken delivery was rendered, too.
@@ -315,8 +328,8 @@ async function lockHold(
   session: SqlSession,
   renderId: string,
 ): Promise<{ readonly state: string; readonly credits: number } | undefined> {
-  const sql = 'update renders set outcome = outcome where id = ? returning state, credits';
-  const row = await first(session, sql, [renderId]);
+  const sql = 'update renders set outcome = outcome where id = :renderId returning state, credits';
+  const row = await first(session, sql, { renderId });
   return row && { state: text(row, 'state'), credits: integer(row, 'credits') };
 }
 
@@ -331,9 +344,9 @@ async function takeCredits(
 ): Promise<Balance | undefined> {
   const row = await first(
     session,
-    `update periods set reserved = reserved + ?
-     where account_id = ? and starts_at = ? and (? <= 0 or used + reserved + ? <= ? + granted) returning used, reserved, granted`,
-    [credits, accountId, period.startsAt.toISOString(), credits, credits, limit],
+    `update periods set reserved = reserved + :credits
+     where account_id = :accountId and starts_at = :startsAt and (:credits <= 0 or used + reserved + :credits <= :limit + granted) returning used, reserved, granted`,
+    { credits, accountId, startsAt: period.startsAt, limit },
   );
   return row && toBalance(row, limit);
 }
@@ -342,9 +355,11 @@ export async function addPeriod(
   session: SqlSession,
   { accountId, period }: Pick<NewHold, 'accountId' | 'period'>,
 ): Promise<void> {
-  await session.run(
-    'insert into periods (account_id, starts_at, ends_at) values (?, ?, ?) on conflict (account_id, starts_at) do nothing',
-    [accountId, period.startsAt.toISOString(), period.endsAt.toISOString()],
+  await insertRow(
+    session,
+    'periods',
+    { account_id: accountId, starts_at: period.startsAt, ends_at: period.endsAt },
+    `on conflict (account_id, starts_at) do nothing`,
   );
 }
 
@@ -352,16 +367,16 @@ export async function addPeriod(
 async function lockDeliveries(session: SqlSession, renderId: string): Promise<DeliveryCounts | undefined> {
   const hold = await first(
     session,
-    `update renders set outcome = outcome where id = ? and state = 'reserved' and credits > 0
+    `update renders set outcome = outcome where id = :renderId and state = 'reserved' and credits > 0
      returning account_id, period_starts_at`,
-    [renderId],
+    { renderId },
   );
   if (hold === undefined) return undefined;
   const period = await first(
     session,
-    `update periods set delivered = delivered where account_id = ? and starts_at = ?
+    `update periods set delivered = delivered where account_id = :accountId and starts_at = :periodStartsAt
      returning delivered, broken_free, broken_charged`,
-    [text(hold, 'account_id'), text(hold, 'period_starts_at')],
+    { accountId: text(hold, 'account_id'), periodStartsAt: text(hold, 'period_starts_at') },
   );
   return toDeliveries(must(period, 'the period of the hold'));
 }
@@ -376,8 +391,9 @@ function toDeliveries(row: SqlRow): DeliveryCounts {
 
 /** False when another render has taken the idempotency key over. */
 async function lockKey(session: SqlSession, renderId: string, { accountId, key }: Remembered): Promise<boolean> {
-  const update = 'update idempotency set state = state where account_id = ? and key = ? and render_id = ?';
-  return (await session.run(update, [accountId, key, renderId])) === 1;
+  const update =
+    'update idempotency set state = state where account_id = :accountId and key = :key and render_id = :renderId';
+  return (await session.run(update, { accountId, key, renderId })) === 1;
 }
 
 /** False when another render has taken the idempotency key over. */
@@ -387,8 +403,8 @@ export async function completeKey(
   { accountId, key, facts }: Remembered,
 ): Promise<boolean> {
   const changed = await session.run(
-    "update idempotency set state = 'done', facts = ? where account_id = ? and key = ? and render_id = ?",
-    [facts, accountId, key, renderId],
+    "update idempotency set state = 'done', facts = :facts where account_id = :accountId and key = :key and render_id = :renderId",
+    { facts, accountId, key, renderId },
   );
   return changed === 1;
 }

@@ -1,5 +1,5 @@
 import { must } from '../primitives/must.ts';
-import { type Engine, first } from './engine.ts';
+import { type Engine, first, insertRow } from './engine.ts';
 import { bool, date, text } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
 import { toUser } from './sql-users.ts';
@@ -18,11 +18,18 @@ export class SqlSessions implements Sessions {
   async begin({ hash, userId, idleUntil, endsAt, userAgent = '' }: NewSession): Promise<void> {
     const at = this.#clock().toISOString();
     await this.#engine.transaction(async (session) => {
-      await session.run(
-        'insert into sessions (hash, user_id, created_at, idle_until, ends_at, user_agent) values (?, ?, ?, ?, ?, ?)',
-        [hash, userId, at, idleUntil.toISOString(), endsAt.toISOString(), userAgent],
+      await insertRow(session, 'sessions', {
+        hash,
+        user_id: userId,
+        created_at: at,
+        idle_until: idleUntil,
+        ends_at: endsAt,
+        user_agent: userAgent,
+      });
+      const user = must(
+        await first(session, 'select account_id from users where id = :userId', { userId }),
+        'the user',
       );
-      const user = must(await first(session, 'select account_id from users where id = ?', [userId]), 'the user');
       const entry = { action: 'user.signed_in', accountId: text(user, 'account_id'), subject: userId };
       await recordAudit(session, at, { actor: `user:${userId}`, ...entry });
     });
@@ -35,8 +42,8 @@ export class SqlSessions implements Sessions {
       `select u.id, u.account_id, u.email, u.unconfirmed_email, u.role, u.account_role, u.created_at,
               a.awaits_approval, s.idle_until, s.ends_at
        from sessions s join users u on u.id = s.user_id join accounts a on a.id = u.account_id
-       where s.hash = ? and s.idle_until > ? and s.ends_at > ?`,
-      [hash, now, now],
+       where s.hash = :hash and s.idle_until > :now and s.ends_at > :now`,
+      { hash, now },
     );
     return (
       row && {
@@ -49,27 +56,30 @@ export class SqlSessions implements Sessions {
   }
 
   async extend(hash: string, idleUntil: Date): Promise<void> {
-    await this.#engine.run('update sessions set idle_until = ? where hash = ?', [idleUntil.toISOString(), hash]);
+    await this.#engine.run('update sessions set idle_until = :idleUntil where hash = :hash', { idleUntil, hash });
   }
 
   async end(hash: string): Promise<void> {
-    await this.#engine.run('delete from sessions where hash = ?', [hash]);
+    await this.#engine.run('delete from sessions where hash = :hash', { hash });
   }
 
   async endAll(userId: string): Promise<void> {
-    await this.#engine.run('delete from sessions where user_id = ?', [userId]);
+    await this.#engine.run('delete from sessions where user_id = :userId', { userId });
   }
 
   async endOthers(userId: string, keptHash: string): Promise<number> {
-    return await this.#engine.run('delete from sessions where user_id = ? and hash <> ?', [userId, keptHash]);
+    return await this.#engine.run('delete from sessions where user_id = :userId and hash <> :keptHash', {
+      userId,
+      keptHash,
+    });
   }
 
   async list(userId: string): Promise<SessionSummary[]> {
     const now = this.#clock().toISOString();
     const rows = await this.#engine.all(
       `select hash, user_agent, created_at, idle_until from sessions
-       where user_id = ? and idle_until > ? and ends_at > ? order by idle_until desc, created_at desc, hash`,
-      [userId, now, now],
+       where user_id = :userId and idle_until > :now and ends_at > :now order by idle_until desc, created_at desc, hash`,
+      { userId, now },
     );
     return rows.map((row) => ({
       hash: text(row, 'hash'),
@@ -81,7 +91,7 @@ export class SqlSessions implements Sessions {
 
   async removeExpired(): Promise<void> {
     const now = this.#clock().toISOString();
-    await deleteInSteps(this.#engine, 'sessions', ['hash'], ['idle_until <= ?', [now]]);
-    await deleteInSteps(this.#engine, 'sessions', ['hash'], ['ends_at <= ?', [now]]);
+    await deleteInSteps(this.#engine, 'sessions', ['hash'], ['idle_until <= :now', { now }]);
+    await deleteInSteps(this.#engine, 'sessions', ['hash'], ['ends_at <= :now', { now }]);
   }
 }

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { pidNamespace } from '../primitives/pid-namespace.ts';
-import type { Engine } from './engine.ts';
+import { type Engine, insertRow } from './engine.ts';
 import { SqlAccountData } from './account-data/sql-account-data.ts';
 import { SqlLinkedIdentities } from './identities/sql-linked-identities.ts';
 import { SqlMembers } from './members/sql-members.ts';
@@ -85,16 +85,17 @@ export function isGone(owner: string): boolean {
 function createPayments(engine: Engine, clock: Clock): PaymentEvents {
   return {
     once: async (eventId, type, apply) => {
-      const known = await engine.all('select id from payment_events where id = ?', [eventId]);
+      const known = await engine.all('select id from payment_events where id = :eventId', { eventId });
       if (known.length > 0) return false;
       await apply();
-      const added = await engine.run(
-        'insert into payment_events (id, type, received_at) values (?, ?, ?) on conflict (id) do nothing',
-        [eventId, type, clock().toISOString()],
+      const added = await insertRow(
+        engine,
+        'payment_events',
+        { id: eventId, type, received_at: clock().toISOString() },
+        `on conflict (id) do nothing`,
       );
       return added === 1;
     },
-    deleteBefore: async (at) =>
-      await deleteInSteps(engine, 'payment_events', ['id'], ['received_at < ?', [at.toISOString()]]),
+    deleteBefore: async (at) => await deleteInSteps(engine, 'payment_events', ['id'], ['received_at < :at', { at }]),
   };
 }

@@ -1,6 +1,6 @@
 import { KEY_MODES } from '../account/api-key.ts';
 import { BROKEN_CHARGED, BROKEN_FREE } from '../account/broken-delivery.ts';
-import type { Engine, SqlSession } from './engine.ts';
+import { type Engine, type SqlSession, insertRow } from './engine.ts';
 import { integer, integerOrNull, oneOf, type SqlRow, text } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
 import { type SqlCondition, deleteInSteps, listInSteps } from './bounded/steps.ts';
@@ -16,11 +16,11 @@ export async function addUsage(
   usage: { accountId: string; day: string; mode: string; outcome: string; renders: number; credits: number },
 ): Promise<void> {
   const { accountId, day, mode, outcome, renders, credits } = usage;
-  await session.run(
-    `insert into usage_days (account_id, day, mode, outcome, renders, credits) values (?, ?, ?, ?, ?, ?)
-     on conflict (account_id, day, mode, outcome) do update set
-       renders = usage_days.renders + excluded.renders, credits = usage_days.credits + excluded.credits`,
-    [accountId, day, mode, outcome, renders, credits],
+  await insertRow(
+    session,
+    'usage_days',
+    { account_id: accountId, day, mode, outcome, renders, credits },
+    `on conflict (account_id, day, mode, outcome) do update set renders = usage_days.renders + excluded.renders, credits = usage_days.credits + excluded.credits`,
   );
 }
 
@@ -36,8 +36,8 @@ export class SqlUsage implements Usage {
   async days(accountId: string, from: string, to: string): Promise<UsageDay[]> {
     const rows = await this.#engine.all(
       `select day, mode, outcome, renders, credits from usage_days
-       where account_id = ? and day >= ? and day <= ? order by day, mode, outcome`,
-      [accountId, from, to],
+       where account_id = :accountId and day >= :from and day <= :to order by day, mode, outcome`,
+      { accountId, from, to },
     );
     return rows.map((row) => ({ day: text(row, 'day'), outcome: text(row, 'outcome'), ...toCounts(row) }));
   }
@@ -61,11 +61,11 @@ export class SqlUsage implements Usage {
     const rows = await this.#engine.all(
       `select account_id, mode, sum(renders) as renders,
               sum(case outcome when 'delivered' then renders else 0 end) as delivered,
-              sum(case when outcome in (?, ?) then renders else 0 end) as broken,
-              sum(case outcome when ? then renders else 0 end) as broken_charged, sum(credits) as credits
-       from usage_days where day >= ? and day <= ? group by account_id, mode
+              sum(case when outcome in (:free, :charged) then renders else 0 end) as broken,
+              sum(case outcome when :charged then renders else 0 end) as broken_charged, sum(credits) as credits
+       from usage_days where day >= :from and day <= :to group by account_id, mode
        order by sum(credits) desc, sum(renders) desc, account_id, mode`,
-      [BROKEN_FREE, BROKEN_CHARGED, BROKEN_CHARGED, from, to],
+      { free: BROKEN_FREE, charged: BROKEN_CHARGED, from, to },
     );
     return rows.map((row) => ({
       accountId: text(row, 'account_id'),
@@ -82,7 +82,7 @@ export class SqlUsage implements Usage {
       ...{
         table: 'renders',
         order: ['created_at', 'id'],
-        within: [['account_id = ?', [accountId]]],
+        within: [['account_id = :accountId', { accountId }]],
         filter: [],
         count,
       },
@@ -100,14 +100,16 @@ export class SqlUsage implements Usage {
     await this.#engine.transaction(async (session) => {
       for (const { count, ...refusal } of ordered) {
         // The account may have been deleted since.
-        const account = await session.all('select id from accounts where id = ?', [refusal.accountId]);
+        const account = await session.all('select id from accounts where id = :accountId', {
+          accountId: refusal.accountId,
+        });
         if (account.length > 0) await addUsage(session, { ...refusal, day, renders: count, credits: 0 });
       }
     });
   }
 
   async deleteBefore(at: Date): Promise<number> {
-    const isOver: SqlCondition = ["state <> 'reserved' and finished_at < ?", [at.toISOString()]];
+    const isOver: SqlCondition = ["state <> 'reserved' and finished_at < :at", { at }];
     return await deleteInSteps(this.#engine, 'renders', ['id'], isOver);
   }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Actor } from './actor.ts';
 import { ACCOUNT_ROLES } from '../account/roles.ts';
 import { must } from '../primitives/must.ts';
-import { type Engine, first, type SqlSession } from './engine.ts';
+import { type Engine, first, type SqlSession, insertRow } from './engine.ts';
 import { searchAccounts } from './operator/search-accounts.ts';
 import { eraseUnconfirmed } from './retention/unconfirmed-accounts.ts';
 import { bool, date, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
@@ -53,16 +53,20 @@ export class SqlUsers implements Users {
     return await this.#engine.transaction(async (session) => {
       const newUser = { email: `unconfirmed:${randomUUID()}`, role: 'member', accountId: null } as const;
       const user = must(await this.#insert(session, newUser, passwordHash, email), 'the unconfirmed user');
-      await session.run('update users set unconfirmed_email = ? where id = ?', [email, user.id]);
+      await session.run('update users set unconfirmed_email = :email where id = :id', { email, id: user.id });
       return { ...user, unconfirmedEmail: email };
     });
   }
 
   async addConfirmation(hash: string, { userId, email, role, expiresAt }: Confirmation): Promise<void> {
-    await this.#engine.run(
-      'insert into password_links (hash, email, role, user_id, created_at, expires_at) values (?, ?, ?, ?, ?, ?)',
-      [hash, email, role, userId, this.#clock().toISOString(), expiresAt.toISOString()],
-    );
+    await insertRow(this.#engine, 'password_links', {
+      hash,
+      email,
+      role,
+      user_id: userId,
+      created_at: this.#clock(),
+      expires_at: expiresAt,
+    });
   }
 
   async findConfirmation(hash: string): Promise<Confirmation | undefined> {
@@ -85,16 +89,21 @@ export class SqlUsers implements Users {
       // Of several requests with the same link, the one that deletes it may use it.
       if (
         confirmation?.userId !== userId ||
-        (await session.run('delete from password_links where hash = ?', [hash])) === 0
+        (await session.run('delete from password_links where hash = :hash', { hash })) === 0
       ) {
         return undefined;
       }
       const { email, role } = confirmation;
       if ((await findBy(session, 'email', email)) !== undefined) return undefined;
       // Links that were sent to the old address must not work any more.
-      await session.run('delete from password_links where email = (select email from users where id = ?)', [userId]);
+      await session.run('delete from password_links where email = (select email from users where id = :userId)', {
+        userId,
+      });
       if (access === 'awaits approval') await holdUnconfirmed(session, userId);
-      await session.run('update users set email = ?, unconfirmed_email = null where id = ?', [email, userId]);
+      await session.run('update users set email = :email, unconfirmed_email = null where id = :userId', {
+        email,
+        userId,
+      });
       const user = must(await findBy(session, 'id', userId), 'the confirmed user');
       const entry = { action: 'user.confirmed', accountId: user.accountId, subject: user.id };
       await recordAudit(session, this.#clock().toISOString(), { actor: `user:${user.id}`, ...entry });
@@ -113,10 +122,10 @@ export class SqlUsers implements Users {
   }
 
   async list(accountId?: string): Promise<User[]> {
-    const where = accountId === undefined ? '' : 'where account_id = ?';
+    const where = accountId === undefined ? '' : 'where account_id = :accountId';
     const rows = await this.#engine.all(
       `select ${COLUMNS} from users ${where} order by created_at, id`,
-      accountId === undefined ? [] : [accountId],
+      accountId === undefined ? {} : { accountId },
     );
     return rows.map(toUser);
   }
@@ -140,10 +149,14 @@ export class SqlUsers implements Users {
   async addLink(hash: string, link: PasswordLink, actor: Actor): Promise<void> {
     const at = this.#clock().toISOString();
     await this.#engine.transaction(async (session) => {
-      await session.run(
-        'insert into password_links (hash, email, role, account_id, created_at, expires_at) values (?, ?, ?, ?, ?, ?)',
-        [hash, link.email, link.role, link.accountId, at, link.expiresAt.toISOString()],
-      );
+      await insertRow(session, 'password_links', {
+        hash,
+        email: link.email,
+        role: link.role,
+        account_id: link.accountId,
+        created_at: at,
+        expires_at: link.expiresAt,
+      });
       const user = await findBy(session, 'email', link.email);
       await recordAudit(session, at, {
         actor,
@@ -159,13 +172,17 @@ export class SqlUsers implements Users {
     const at = this.#clock().toISOString();
     return await this.#engine.transaction(async (session) => {
       // Locks the user, so that requests at the same time can't send more.
-      if ((await session.run('update users set role = role where email = ?', [email])) === 0) return false;
-      const valid = 'select hash from password_links where email = ? and is_mailed = 1 and expires_at > ?';
-      if ((await session.all(valid, [email, at])).length >= MAX_MAILED_LINKS) return false;
-      await session.run(
-        `insert into password_links (hash, email, role, created_at, expires_at, is_mailed) values (?, ?, ?, ?, ?, 1)`,
-        [hash, email, role, at, expiresAt.toISOString()],
-      );
+      if ((await session.run('update users set role = role where email = :email', { email })) === 0) return false;
+      const valid = 'select hash from password_links where email = :email and is_mailed = 1 and expires_at > :at';
+      if ((await session.all(valid, { email, at })).length >= MAX_MAILED_LINKS) return false;
+      await insertRow(session, 'password_links', {
+        hash,
+        email,
+        role,
+        created_at: at,
+        expires_at: expiresAt,
+        is_mailed: 1,
+      });
       const user = must(await findBy(session, 'email', email), 'the user of the link');
       const entry = { actor: 'system', action: 'user.link', accountId: user.accountId, subject: user.id };
       await recordAudit(session, at, { ...entry, details: { role } });
@@ -174,7 +191,7 @@ export class SqlUsers implements Users {
   }
 
   async removeLink(hash: string): Promise<void> {
-    await this.#engine.run('delete from password_links where hash = ?', [hash]);
+    await this.#engine.run('delete from password_links where hash = :hash', { hash });
   }
 
   async findLink(hash: string): Promise<PasswordLink | undefined> {
@@ -200,12 +217,12 @@ export class SqlUsers implements Users {
       if (link === undefined) return undefined;
       const user = await findBy(session, 'email', link.email);
       if (user === undefined) {
-        await session.run('delete from password_links where email = ?', [link.email]);
+        await session.run('delete from password_links where email = :email', { email: link.email });
         return await this.#insert(session, link, passwordHash);
       }
       await this.#changePassword(session, user, passwordHash, 'user.password_reset');
       // The owner of the mailbox takes over the account, so an identity of another person must not stay a way into it.
-      await session.run('delete from linked_identities where user_id = ?', [user.id]);
+      await session.run('delete from linked_identities where user_id = :id', { id: user.id });
       await this.#proveAddress(session, user, link);
       return user;
     });
@@ -217,7 +234,7 @@ export class SqlUsers implements Users {
     if (link?.accountId && !(await lockExisting(session, link.accountId))) return undefined;
     // Of several requests with the same link, the one that deletes it may use it.
     const isFirst =
-      link !== undefined && (await session.run('delete from password_links where hash = ?', [hash])) === 1;
+      link !== undefined && (await session.run('delete from password_links where hash = :hash', { hash })) === 1;
     return isFirst ? link : undefined;
   }
 
@@ -233,7 +250,7 @@ export class SqlUsers implements Users {
   }
 
   async removeExpired(): Promise<void> {
-    const isOver: SqlCondition = ['expires_at <= ?', [this.#clock().toISOString()]];
+    const isOver: SqlCondition = ['expires_at <= :now', { now: this.#clock() }];
     await deleteInSteps(this.#engine, 'password_links', ['hash'], isOver);
   }
 
@@ -245,8 +262,8 @@ export class SqlUsers implements Users {
     const row = await first(
       session,
       `select user_id, email, role, expires_at from password_links
-       where hash = ? and expires_at > ? and user_id is not null`,
-      [hash, this.#clock().toISOString()],
+       where hash = :hash and expires_at > :now and user_id is not null`,
+      { hash, now: this.#clock() },
     );
     return row && { ...toLink({ ...row, account_id: null }), userId: text(row, 'user_id') };
   }
@@ -255,8 +272,8 @@ export class SqlUsers implements Users {
     const row = await first(
       session,
       `select email, role, account_id, expires_at, is_mailed from password_links
-       where hash = ? and expires_at > ? and user_id is null`,
-      [hash, this.#clock().toISOString()],
+       where hash = :hash and expires_at > :now and user_id is null`,
+      { hash, now: this.#clock() },
     );
     return row && { ...toLink(row), isMailed: bool(row, 'is_mailed') };
   }
@@ -271,21 +288,27 @@ export class SqlUsers implements Users {
   }
 
   async #changeRole(session: SqlSession, user: User, role: UserRole, actor: Actor): Promise<void> {
-    await session.run('update users set role = ? where id = ?', [role, user.id]);
+    await session.run('update users set role = :role where id = :id', { role, id: user.id });
     // Operators could approve themselves.
     if (role === 'operator') await approveAccount(session, user.accountId, actor, this.#clock());
     // Sessions that were started with the old role must not continue.
-    await session.run('delete from sessions where user_id = ?', [user.id]);
+    await session.run('delete from sessions where user_id = :id', { id: user.id });
     const details = { from: user.role, to: role };
     const entry = { action: 'user.role', accountId: user.accountId, subject: user.id, details };
     await recordAudit(session, this.#clock().toISOString(), { actor, ...entry });
   }
 
   async #changePassword(session: SqlSession, user: User, passwordHash: string, action: string): Promise<void> {
-    await session.run('update users set password_hash = ?, has_password = 1 where id = ?', [passwordHash, user.id]);
-    await session.run('delete from sessions where user_id = ?', [user.id]);
+    await session.run('update users set password_hash = :passwordHash, has_password = 1 where id = :id', {
+      passwordHash,
+      id: user.id,
+    });
+    await session.run('delete from sessions where user_id = :id', { id: user.id });
     // By the user too: a confirmation of a new address was sent to that address.
-    await session.run('delete from password_links where email = ? or user_id = ?', [user.email, user.id]);
+    await session.run('delete from password_links where email = :email or user_id = :id', {
+      email: user.email,
+      id: user.id,
+    });
     const entry = { actor: `user:${user.id}`, action, accountId: user.accountId, subject: user.id };
     await recordAudit(session, this.#clock().toISOString(), entry);
   }
@@ -303,17 +326,22 @@ export async function insertUser(
   const user: User = { ...ids, email, unconfirmedEmail: null, role, accountRole: 'owner', createdAt: at };
   const actor = `user:${user.id}`;
   if (accountId === null) {
-    await session.run('insert into accounts (id, name, created_at, awaits_approval) values (?, ?, ?, ?)', [
-      ...[user.accountId, accountName, at, access === 'awaits approval' ? 1 : 0],
-    ]);
+    await insertRow(session, 'accounts', {
+      id: user.accountId,
+      name: accountName,
+      created_at: at,
+      awaits_approval: access === 'awaits approval' ? 1 : 0,
+    });
   }
-  const added = await session.run(
-    `insert into users (id, account_id, email, role, password_hash, created_at) values (?, ?, ?, ?, ?, ?)
-       on conflict (email) do nothing`,
-    [user.id, user.accountId, email, role, passwordHash, at],
+  const added = await insertRow(
+    session,
+    'users',
+    { id: user.id, account_id: user.accountId, email, role, password_hash: passwordHash, created_at: at },
+    `on conflict (email) do nothing`,
   );
   if (added === 0) {
-    if (accountId === null) await session.run('delete from accounts where id = ?', [user.accountId]);
+    if (accountId === null)
+      await session.run('delete from accounts where id = :accountId', { accountId: user.accountId });
     return undefined;
   }
   if (accountId === null) {
@@ -329,19 +357,19 @@ export async function insertUser(
 async function holdUnconfirmed(session: SqlSession, userId: string): Promise<void> {
   await session.run(
     `update accounts set awaits_approval = 1
-     where id = (select account_id from users where id = ? and unconfirmed_email is not null)`,
-    [userId],
+     where id = (select account_id from users where id = :userId and unconfirmed_email is not null)`,
+    { userId },
   );
 }
 
 async function findWithPassword(session: SqlSession, email: string): Promise<UserWithPassword | undefined> {
   const columns = `${COLUMNS}, password_hash, has_password`;
-  const row = await first(session, `select ${columns} from users where email = ?`, [email]);
+  const row = await first(session, `select ${columns} from users where email = :email`, { email });
   return row && { ...toUser(row), passwordHash: text(row, 'password_hash'), hasPassword: bool(row, 'has_password') };
 }
 
 async function findBy(session: SqlSession, column: 'id' | 'email', value: string): Promise<User | undefined> {
-  const row = await first(session, `select ${COLUMNS} from users where ${column} = ?`, [value]);
+  const row = await first(session, `select ${COLUMNS} from users where ${column} = :value`, { value });
   return row && toUser(row);
 }
 

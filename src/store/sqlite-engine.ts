@@ -1,7 +1,7 @@
 // The embedded database: one SQLite file. Write-ahead logging lets the command line write while a server reads, and every
 // commit is on disk before it's acknowledged. Three properties of the driver shape this file:
-// - It takes a single object for named parameters and aborts the process when there are none, so parameters always go in as
-//   one array.
+// - It takes several times longer to bind parameters by name, and aborts the process when there are none, so they always go in
+//   as one array.
 // - It blocks the thread while it waits for a lock, so the waiting is done here.
 // - A prepared statement that failed for want of a lock is left half done until garbage collection. Until then no read ends its
 //   transaction, so the connection keeps its old view of the data and can't write. The write lock is therefore always taken
@@ -12,9 +12,9 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'libsql';
 import { Semaphore } from '../primitives/semaphore.ts';
-import { type Engine, type SqlSession, unavailable } from './engine.ts';
+import { type Engine, type SqlSession, unavailable, valuesFor } from './engine.ts';
 import { pendingMigrations, SCHEMA, type SchemaState } from './migrations.ts';
-import { integer, type SqlRow, type SqlValue, toRow } from './rows.ts';
+import { integer, type SqlParameters, type SqlRow, toRow } from './rows.ts';
 
 /** Used while the database is opened, when the process has nothing else to do. */
 const OPEN_TIMEOUT_MS = 10_000;
@@ -100,7 +100,7 @@ export class SqliteEngine implements Engine {
   }
 
   /** A read waits only while another process restores the log after a crash. */
-  async #read(sql: string, parameters: readonly SqlValue[]): Promise<SqlRow[]> {
+  async #read(sql: string, parameters: SqlParameters): Promise<SqlRow[]> {
     this.#reconnectIfBroken();
     try {
       return await this.#session.all(sql, parameters);
@@ -121,14 +121,14 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  async all(sql: string, parameters: readonly SqlValue[] = []): Promise<SqlRow[]> {
+  async all(sql: string, parameters: SqlParameters = {}): Promise<SqlRow[]> {
     if (!READS.test(sql)) return await this.transaction(async (session) => await session.all(sql, parameters));
     return await this.#exclusively(
       async () => await this.#untilUnlocked(async () => await this.#read(sql, parameters)),
     );
   }
 
-  async run(sql: string, parameters: readonly SqlValue[] = []): Promise<number> {
+  async run(sql: string, parameters: SqlParameters = {}): Promise<number> {
     return await this.transaction(async (session) => await session.run(sql, parameters));
   }
 
@@ -164,10 +164,10 @@ export class SqliteEngine implements Engine {
 
   /** Statements inside the transaction that has the connection. */
   readonly #session: SqlSession = {
-    all: async (sql, parameters = []) =>
-      this.#withStatement(sql, (statement) => statement.all([...parameters]).map(toRow)),
-    run: async (sql, parameters = []) =>
-      this.#withStatement(sql, (statement) => statement.run([...parameters]).changes),
+    all: async (sql, parameters = {}) =>
+      this.#withStatement(sql, (statement) => statement.all(valuesFor(sql, parameters)).map(toRow)),
+    run: async (sql, parameters = {}) =>
+      this.#withStatement(sql, (statement) => statement.run(valuesFor(sql, parameters)).changes),
   };
 
   async #exclusively<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -8,7 +8,7 @@ import {
   type SubscriptionChange,
 } from '../account/subscription.ts';
 import { AppError } from '../errors.ts';
-import { first, type SqlSession } from './engine.ts';
+import { first, type SqlSession, insertRow } from './engine.ts';
 import { bool, date, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
 import { recordAudit } from './sql-audit.ts';
 import { isTrusted } from './sql-lease.ts';
@@ -35,32 +35,30 @@ export async function writeSubscription(
   accountId: string,
   { plan, nextPlan, status, renews, provider, anchorAt, period }: Subscription,
 ): Promise<void> {
-  await session.run(
-    `insert into subscriptions
-       (account_id, plan, next_plan, status, renews, provider, anchor_at, period_starts_at, period_ends_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?)
-     on conflict (account_id) do update set
-       plan = excluded.plan, next_plan = excluded.next_plan, status = excluded.status, renews = excluded.renews,
-       provider = excluded.provider, anchor_at = excluded.anchor_at,
-       period_starts_at = excluded.period_starts_at, period_ends_at = excluded.period_ends_at`,
-    [
-      accountId,
+  await insertRow(
+    session,
+    'subscriptions',
+    {
+      account_id: accountId,
       plan,
-      nextPlan,
+      next_plan: nextPlan,
       status,
-      renews ? 1 : 0,
+      renews,
       provider,
-      anchorAt.toISOString(),
-      period.startsAt.toISOString(),
-      period.endsAt.toISOString(),
-    ],
+      anchor_at: anchorAt,
+      period_starts_at: period.startsAt,
+      period_ends_at: period.endsAt,
+    },
+    `on conflict (account_id) do update set plan = excluded.plan, next_plan = excluded.next_plan, status = excluded.status, renews = excluded.renews, provider = excluded.provider, anchor_at = excluded.anchor_at, period_starts_at = excluded.period_starts_at, period_ends_at = excluded.period_ends_at`,
   );
 }
 
 export async function readSubscription(session: SqlSession, accountId: string): Promise<Subscription | undefined> {
-  const row = await first(session, `select ${SUBSCRIPTION_COLUMNS} from subscriptions s where s.account_id = ?`, [
-    accountId,
-  ]);
+  const row = await first(
+    session,
+    `select ${SUBSCRIPTION_COLUMNS} from subscriptions s where s.account_id = :accountId`,
+    { accountId },
+  );
   return row && toSubscription(row);
 }
 
@@ -69,14 +67,14 @@ export async function readSubscription(session: SqlSession, accountId: string): 
  * update, because SQLite has no other way to lock a row.
  */
 export async function lockAccount(session: SqlSession, accountId: string): Promise<void> {
-  const found = await session.run('update accounts set state = state where id = ?', [accountId]);
+  const found = await session.run('update accounts set state = state where id = :accountId', { accountId });
   if (found === 0) throw new AppError('not_found', `Account "${accountId}" not found.`);
 }
 
 /** The same for an account that may be deleted at this moment. False when it was. */
 export async function lockExisting(session: SqlSession, accountId: string): Promise<boolean> {
-  const sql = 'update accounts set state = state where id = ? and deleted_at is null';
-  return (await session.run(sql, [accountId])) === 1;
+  const sql = 'update accounts set state = state where id = :accountId and deleted_at is null';
+  return (await session.run(sql, { accountId })) === 1;
 }
 
 /** The change that is due, unless only a wrong clock can explain it. */
@@ -109,7 +107,7 @@ export async function bringUpToDate(
     action: `subscription.${change.kind}`,
     accountId,
     subject: accountId,
-    details: { plan: after.plan, periodEndsAt: after.period.endsAt.toISOString() },
+    details: { plan: after.plan, periodEndsAt: after.period.endsAt },
   });
   return after;
 }

@@ -153,7 +153,7 @@ function must<Value>(value: Value | undefined): Value {
 
 /** As if the account had broken this many deliveries in this period. The period exists after its first render. */
 async function setBrokenDeliveries(count: number): Promise<void> {
-  await engine.run('update periods set broken_free = ?', [count]);
+  await engine.run('update periods set broken_free = :count', { count });
 }
 
 /** Repeats a request and reads the whole response. */

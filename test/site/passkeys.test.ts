@@ -58,8 +58,8 @@ it('refuses to add a passkey when the user has the maximum by the time the devic
   for (let index = 0; index < 20; index += 1) {
     await database.run(
       `insert into passkeys (id, user_id, name, public_key, counter, transports, created_at)
-       select ?, id, 'Phone', '', 0, '[]', created_at from users where email = 'many@passkeys.example.com'`,
-      [`passkey-${index}`],
+       select :id, id, 'Phone', '', 0, '[]', created_at from users where email = 'many@passkeys.example.com'`,
+      { id: `passkey-${index}` },
     );
   }
   expect(await add(visitor, challenge)).toMatchObject({
@@ -71,7 +71,7 @@ it('refuses to add a passkey when the user has the maximum by the time the devic
 it('refuses to add a passkey to a user without a confirmed address', async () => {
   const visitor = await newMember('early@passkeys.example.com');
   const challenge = await registrationChallenge(visitor);
-  await database.run("update users set unconfirmed_email = email where email = 'early@passkeys.example.com'", []);
+  await database.run("update users set unconfirmed_email = email where email = 'early@passkeys.example.com'", {});
   expect(await add(visitor, challenge)).toMatchObject({
     status: 400,
     text: expect.stringContaining('Confirm your email address'),

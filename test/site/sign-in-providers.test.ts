@@ -216,8 +216,8 @@ describe.each(PROVIDERS)('signing in with %s', (provider) => {
     // A passkey replaces the code too.
     await database.run(
       `insert into passkeys (id, user_id, name, public_key, counter, transports, created_at)
-       select ?, id, 'Phone', '', 0, '[]', created_at from users where email = ?`,
-      [`passkey of ${email}`, email],
+       select :id, id, 'Phone', '', 0, '[]', created_at from users where email = :email`,
+      { id: `passkey of ${email}`, email },
     );
     expect((await signInWith(visitor(), provider)).text).toContain('Sign in with a passkey');
   });
@@ -394,7 +394,7 @@ describe('a user without a password', () => {
     await user.submit(`/password?link=${link}`, { link, password: PASSWORD }, '/password');
     const deleted = await user.submit('/dashboard/account/delete', { password: PASSWORD });
     expect(deleted).toMatchObject({ location: '/signin?done=account-deleted' });
-    expect(await database.all('select * from linked_identities where email = ?', [email])).toEqual([]);
+    expect(await database.all('select * from linked_identities where email = :email', { email })).toEqual([]);
     expect(await signInWith(visitor(), 'google')).toMatchObject({ location: '/dashboard/start' });
   });
 });

@@ -95,7 +95,7 @@ it('refuses every form that sends a webhook or prepares one', async () => {
 
 it('accepts webhook_url with the same test key once the address is confirmed', async () => {
   const database = new SqliteEngine(path.join(server.dataDirectory, 'storybar.db'));
-  await database.run('update users set email = unconfirmed_email, unconfirmed_email = null', []);
+  await database.run('update users set email = unconfirmed_email, unconfirmed_email = null', {});
   await database.close();
   const response = await post({ url: server.url, key }, form(fieldsOf({ async: 'true' })));
   expect(response.status).toBe(202);

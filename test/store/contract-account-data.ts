@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { EXPORT_SECTIONS } from '../../src/store/account-data/export-sections.ts';
 import { TABLES } from '../../src/store/copy.ts';
+import { insertRow } from '../../src/store/engine.ts';
 import { DAY, DELIVERED, HOUR, type World } from './world.ts';
 
 const MINUTE = 60_000;
@@ -112,7 +113,7 @@ export function accountDataContract(world: () => World): void {
         ...(name === 'accounts' ? [['id', accountId]] : []),
       ];
       for (const [column, value = ''] of conditions) {
-        const { length } = await world().engine.all(`select 1 as one from ${name} where ${column} = ?`, [value]);
+        const { length } = await world().engine.all(`select 1 as one from ${name} where ${column} = :value`, { value });
         if (length > 0) counts[name] = (counts[name] ?? 0) + length;
       }
     }
@@ -219,7 +220,7 @@ export function accountDataContract(world: () => World): void {
     const [ann, bob] = [await member('ann'), await member('bob')];
     const { engine, store } = world();
     await engine.run('create table obstacles (account_id text references accounts (id))');
-    await engine.run('insert into obstacles values (?)', [ann.accountId]);
+    await engine.run('insert into obstacles values (:accountId)', { accountId: ann.accountId });
     for (const { accountId } of [ann, bob]) {
       await store.accountData.erase(accountId, 'cli:test');
       world().pass(MINUTE);
@@ -238,10 +239,14 @@ export function accountDataContract(world: () => World): void {
     const { engine, store, clock } = world();
     await store.accountData.erase(ann.accountId, 'cli:test');
     const at = clock().toISOString();
-    await engine.run(
-      "insert into users (id, account_id, email, role, password_hash, created_at) values ('late', ?, 'late', 'member', '', ?)",
-      [ann.accountId, at],
-    );
+    await insertRow(engine, 'users', {
+      id: 'late',
+      account_id: ann.accountId,
+      email: 'late',
+      role: 'member',
+      password_hash: '',
+      created_at: at,
+    });
     const later = new Date(clock().getTime() + DAY);
     await store.sessions.begin({ hash: 'late', userId: 'late', idleUntil: later, endsAt: later });
     await store.secondFactors.add({ userId: 'late', secret: 'S', step: 1, recoveryHashes: ['x'] });

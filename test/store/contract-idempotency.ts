@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { DAY, DELIVERED, FAILED, HOUR, type World } from './world.ts';
+import { insertRow } from '../../src/store/engine.ts';
 
 export function idempotencyContract(world: () => World): void {
   it('grants one claim, reports others as in flight and a different request as a mismatch', async () => {
@@ -88,11 +89,15 @@ export function idempotencyContract(world: () => World): void {
     const id = await world().account();
     await world().engine.transaction(async (session) => {
       for (let index = 0; index < 1_100; index += 1) {
-        await session.run(
-          `insert into idempotency (account_id, key, fingerprint, render_id, owner, state, expires_at)
-           values (?, ?, 'fp', 'r', 'o', 'done', ?)`,
-          [id, `k${index}`, index === 0 ? '2026-12-31T00:00:00.000Z' : '2026-01-01T00:00:00.000Z'],
-        );
+        await insertRow(session, 'idempotency', {
+          account_id: id,
+          key: `k${index}`,
+          fingerprint: 'fp',
+          render_id: 'r',
+          owner: 'o',
+          state: 'done',
+          expires_at: index === 0 ? '2026-12-31T00:00:00.000Z' : '2026-01-01T00:00:00.000Z',
+        });
       }
     });
     await world().store.idempotency.removeExpired();

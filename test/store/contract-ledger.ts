@@ -197,7 +197,7 @@ export function ledgerContract(world: () => World): void {
       await ledger.reserve(hold);
       await ledger.settle(hold.renderId, DELIVERED);
     }
-    await world().engine.run('update periods set broken_free = 20 where account_id = ?', [id]);
+    await world().engine.run('update periods set broken_free = 20 where account_id = :id', { id });
     const [last, tooMany] = [await world().hold(id), await world().hold(id)];
     for (const hold of [last, tooMany]) await ledger.reserve(hold);
     expect(await ledger.breakOff(last.renderId, 5)).toBe('free');
@@ -210,7 +210,7 @@ export function ledgerContract(world: () => World): void {
     const id = await world().account();
     const { period } = await world().subscription(id);
     await ledger.reserve(await world().hold(id));
-    await world().engine.run('update periods set broken_free = 99 where account_id = ?', [id]);
+    await world().engine.run('update periods set broken_free = 99 where account_id = :id', { id });
     const [live, test] = [await world().hold(id, { credits: 4 }), await world().hold(id, { mode: 'test', credits: 4 })];
     for (const hold of [live, test]) await ledger.reserve(hold);
     const ends = [live, test, live, test].map(({ renderId }) => renderId);
@@ -282,7 +282,7 @@ export function ledgerContract(world: () => World): void {
     const remember = { accountId: id, key: 'live:k', facts: '{}' };
     await idempotency.claim(id, 'live:k', 'print', hold.renderId);
     await ledger.reserve(hold);
-    await world().engine.run('update periods set broken_free = 20 where account_id = ?', [id]);
+    await world().engine.run('update periods set broken_free = 20 where account_id = :id', { id });
     expect(await ledger.breakOff(hold.renderId, 5, remember)).toBe('charged');
     await idempotency.abandon(id, 'live:k', hold.renderId);
     expect(await idempotency.claim(id, 'live:k', 'print', randomUUID())).toEqual({
@@ -297,7 +297,7 @@ export function ledgerContract(world: () => World): void {
     const id = await world().account();
     const hold = await world().hold(id);
     await ledger.reserve(hold);
-    await world().engine.run('update periods set broken_free = 20 where account_id = ?', [id]);
+    await world().engine.run('update periods set broken_free = 20 where account_id = :id', { id });
     const remember = { accountId: id, key: 'live:gone', facts: '{}' };
     expect(await ledger.breakOff(hold.renderId, 5, remember)).toBeUndefined();
     expect(await world().balance(id)).toEqual({ used: 0, reserved: 0 });

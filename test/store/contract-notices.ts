@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { CreditLevel, CreditNotice } from '../../src/store/notices/credit-notices.ts';
+import { insertRow } from '../../src/store/engine.ts';
 import { DELIVERED, type World } from './world.ts';
 
 const MINUTE = 60_000;
@@ -130,10 +131,13 @@ export function noticesContract(world: () => World): void {
     const [notice] = await due(80);
     if (notice === undefined) throw new Error('nothing is due');
     const at = world().clock().toISOString();
-    await world().engine.run(
-      'insert into credit_notices (user_id, period_starts_at, percent, claimed_at, sent_at) values (?, ?, 80, ?, ?)',
-      [ann.id, notice.periodStartsAt, at, at],
-    );
+    await insertRow(world().engine, 'credit_notices', {
+      user_id: ann.id,
+      period_starts_at: notice.periodStartsAt,
+      percent: 80,
+      claimed_at: at,
+      sent_at: at,
+    });
     expect(await due(80)).toEqual([]);
     expect(await world().store.creditNotices.claim(notice)).toBe(false);
   });

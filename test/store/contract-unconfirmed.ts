@@ -4,6 +4,7 @@ import { hashKey } from '../../src/account/api-key.ts';
 import { TABLES } from '../../src/store/copy.ts';
 import { integer } from '../../src/store/rows.ts';
 import type { User } from '../../src/store/users.ts';
+import { insertRow } from '../../src/store/engine.ts';
 import { unexpected } from './contract-account-data.ts';
 import { renderSetup } from './render-setup.ts';
 import { DAY, HOUR, type World } from './world.ts';
@@ -36,24 +37,40 @@ export function unconfirmedContract(world: () => World): void {
   /** An endpoint, and a message that was sent to it. */
   const addWebhook = async (accountId: string, at: string): Promise<void> => {
     const { engine } = world();
-    await engine.run(
-      "insert into webhook_endpoints (id, account_id, url, events, state, created_at) values ('e', ?, 'u', '[]', 'enabled', ?)",
-      [accountId, at],
-    );
-    await engine.run(
-      "insert into webhook_messages (id, account_id, type, body, created_at) values ('m', ?, 'render.succeeded', '{}', ?)",
-      [accountId, at],
-    );
-    await engine.run(
-      `insert into webhook_deliveries (id, account_id, message_id, endpoint_id, lane, url, status, due_at, created_at)
-       values ('d', ?, 'm', 'e', 'e', 'u', 'succeeded', '', ?)`,
-      [accountId, at],
-    );
-    await engine.run(
-      `insert into webhook_attempts (delivery_id, number, at, duration_ms, request_headers, response)
-       values ('d', 1, ?, 1, '{}', '')`,
-      [at],
-    );
+    await insertRow(engine, 'webhook_endpoints', {
+      id: 'e',
+      account_id: accountId,
+      url: 'u',
+      events: '[]',
+      state: 'enabled',
+      created_at: at,
+    });
+    await insertRow(engine, 'webhook_messages', {
+      id: 'm',
+      account_id: accountId,
+      type: 'render.succeeded',
+      body: '{}',
+      created_at: at,
+    });
+    await insertRow(engine, 'webhook_deliveries', {
+      id: 'd',
+      account_id: accountId,
+      message_id: 'm',
+      endpoint_id: 'e',
+      lane: 'e',
+      url: 'u',
+      status: 'succeeded',
+      due_at: '',
+      created_at: at,
+    });
+    await insertRow(engine, 'webhook_attempts', {
+      delivery_id: 'd',
+      number: 1,
+      at,
+      duration_ms: 1,
+      request_headers: '{}',
+      response: '',
+    });
   };
 
   it('are deleted after a while with everything that belongs to them', async () => {

@@ -234,7 +234,7 @@ export function webhookDeliveriesContract(world: () => World): void {
     const found = await webhookDeliveries.details(accountId, deliveryId);
     expect(found?.attempts.map(({ durationMs }) => durationMs)).toEqual(newest);
     expect(
-      await world().engine.all('select number from webhook_attempts where delivery_id = ?', [deliveryId]),
+      await world().engine.all('select number from webhook_attempts where delivery_id = :deliveryId', { deliveryId }),
     ).toHaveLength(50);
     expect((await webhookDeliveries.details(accountId, other))?.attempts).toHaveLength(1);
     expect(await webhookDeliveries.find(accountId, deliveryId)).toEqual(found?.delivery);
@@ -244,13 +244,13 @@ export function webhookDeliveriesContract(world: () => World): void {
     const { webhookDeliveries } = world().store;
     const accountId = await world().account();
     const changes = [
-      "update webhook_endpoints set state = 'disabled' where id = ?",
-      'delete from webhook_endpoints where id = ?',
+      "update webhook_endpoints set state = 'disabled' where id = :id",
+      'delete from webhook_endpoints where id = :id',
     ];
-    for (const change of [...changes, 'delete from webhook_secrets where lane = ?']) {
+    for (const change of [...changes, 'delete from webhook_secrets where lane = :id']) {
       const id = await endpoint(accountId);
       const deliveryId = await pending(accountId, id);
-      await world().engine.run(change, [id]);
+      await world().engine.run(change, { id });
       expect(await webhookDeliveries.claim(10)).toEqual([]);
       const failed = { status: 'failed', lastError: 'The endpoint was disabled or deleted.', attempts: 0 };
       expect(await webhookDeliveries.find(accountId, deliveryId)).toMatchObject(failed);

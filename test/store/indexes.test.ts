@@ -3,7 +3,7 @@
 import { describe, expect, inject, it } from 'vitest';
 import { hashKey } from '../../src/account/api-key.ts';
 import type { Engine, SqlSession } from '../../src/store/engine.ts';
-import { type SqlValue, text } from '../../src/store/rows.ts';
+import { type SqlParameters, text } from '../../src/store/rows.ts';
 import { createStore } from '../../src/store/sql-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
@@ -19,13 +19,13 @@ const SMALL = /\b(?:owners|o|trusted_time|stored_bytes_total|lanes|accounts_wait
 /** Of these indexes a statement reads only the first rows, or they contain only what waits or runs right now. */
 const SMALL_INDEXES = /INDEX (?:accounts_by_age|render_events_pending|render_jobs_ended_assets|renders_reserved)$/u;
 
-function recording(engine: Engine, seen: Map<string, readonly SqlValue[]>): Engine {
+function recording(engine: Engine, seen: Map<string, SqlParameters>): Engine {
   const record = (session: SqlSession): SqlSession => ({
-    all: async (sql, parameters = []) => {
+    all: async (sql, parameters = {}) => {
       seen.set(sql, parameters);
       return await session.all(sql, parameters);
     },
-    run: async (sql, parameters = []) => {
+    run: async (sql, parameters = {}) => {
       seen.set(sql, parameters);
       return await session.run(sql, parameters);
     },
@@ -148,7 +148,7 @@ async function useAll(world: World, store: Store) {
   });
 }
 
-async function explain(engine: Engine, sql: string, parameters: readonly SqlValue[]): Promise<string[]> {
+async function explain(engine: Engine, sql: string, parameters: SqlParameters): Promise<string[]> {
   if (engine.dialect === 'sqlite') {
     const rows = await engine.all(`explain query plan ${sql}`, parameters);
     return rows.map((row) => text(row, 'detail')).filter((detail) => detail.startsWith('SCAN'));
@@ -167,7 +167,7 @@ describe.each([
 ])('statements on %s', (_name, create, skip) => {
   it.skipIf(skip)('find their rows through an index', async () => {
     const world = await World.begin(await create());
-    const seen = new Map<string, readonly SqlValue[]>();
+    const seen = new Map<string, SqlParameters>();
     await useAll(world, createStore(recording(world.engine, seen), world.clock, 'here/2/b'));
     expect(seen.size).toBeGreaterThan(40);
     const scans: string[] = [];

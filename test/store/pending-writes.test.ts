@@ -36,7 +36,7 @@ async function rejectChangesOf(renderId: string): Promise<void> {
 }
 
 async function stateOf(renderId: string): Promise<unknown> {
-  return (await world.engine.all('select state from renders where id = ?', [renderId]))[0]?.['state'];
+  return (await world.engine.all('select state from renders where id = :renderId', { renderId }))[0]?.['state'];
 }
 
 /** Reserves holds with these ids, in this order. */

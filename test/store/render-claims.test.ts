@@ -3,7 +3,7 @@
 import { describe, expect, inject, it } from 'vitest';
 import { must } from '../../src/primitives/must.ts';
 import type { Engine, SqlSession } from '../../src/store/engine.ts';
-import { integer, type SqlValue, text } from '../../src/store/rows.ts';
+import { integer, type SqlParameters, text } from '../../src/store/rows.ts';
 import { createStore } from '../../src/store/sql-store.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { postgresDatabase, sqliteDatabase } from './databases.ts';
@@ -26,11 +26,11 @@ async function addRenders(engine: Engine, accountId: string, status: string, fro
 }
 
 /** Every reading statement of one claim, with its parameters. */
-async function readsOfClaim(world: World): Promise<(readonly [sql: string, parameters: readonly SqlValue[]])[]> {
-  const reads: (readonly [string, readonly SqlValue[]])[] = [];
+async function readsOfClaim(world: World): Promise<(readonly [sql: string, parameters: SqlParameters])[]> {
+  const reads: (readonly [string, SqlParameters])[] = [];
   const { engine } = world;
   const record = (session: SqlSession): SqlSession => ({
-    all: async (sql, parameters = []) => {
+    all: async (sql, parameters = {}) => {
       if (sql.includes('select')) reads.push([sql, parameters]);
       return await session.all(sql, parameters);
     },

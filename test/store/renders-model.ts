@@ -232,7 +232,7 @@ export class RendersModel {
 
   async #end(id: string, how: string): Promise<void> {
     ok(!this.#ended.has(id), `${id} ended twice`);
-    const [hold] = await this.#engine.all('select state, credits from renders where id = ?', [id]);
+    const [hold] = await this.#engine.all('select state, credits from renders where id = :id', { id });
     if (hold !== undefined) same(text(hold, 'state'), how === 'succeeded' ? 'settled' : 'released');
     const credits = hold !== undefined && how === 'succeeded' ? integer(hold, 'credits') : 0;
     this.#ended.set(id, { how, credits, accountId: must(this.#accepted.get(id), 'the render').accountId });
@@ -241,9 +241,10 @@ export class RendersModel {
   async #compare(): Promise<void> {
     same(await reconcile(this.#engine), []);
     for (const accountId of ACCOUNTS) {
-      const [row] = await this.#engine.all('select coalesce(sum(used), 0) as used from periods where account_id = ?', [
-        accountId,
-      ]);
+      const [row] = await this.#engine.all(
+        'select coalesce(sum(used), 0) as used from periods where account_id = :accountId',
+        { accountId },
+      );
       const charged = [...this.#ended.values()].filter((end) => end.accountId === accountId);
       same(
         integer(must(row, 'the sum'), 'used'),

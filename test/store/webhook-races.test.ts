@@ -26,7 +26,7 @@ describe.skipIf(url === '')(`webhooks on PostgreSQL${url === '' ? `: ${NO_POSTGR
     let isAdded = false;
     let adding: Promise<unknown> | undefined;
     await other.transaction(async (session) => {
-      await session.run("update webhook_endpoints set state = 'disabled' where id = ?", [endpointId]);
+      await session.run("update webhook_endpoints set state = 'disabled' where id = :endpointId", { endpointId });
       await endPending(session, endpointId, 'The endpoint was disabled.', world.clock().toISOString());
       adding = add().finally(() => {
         isAdded = true;

@@ -1,10 +1,10 @@
 // What the export of an account contains.
 
-export const OF_USERS = 'user_id in (select id from users where account_id = ?)';
+export const OF_USERS = 'user_id in (select id from users where account_id = :accountId)';
 
 export interface ExportSection {
   readonly name: string;
-  /** With a condition on the account as its only parameter. */
+  /** With the parameter `:accountId`. */
   readonly from: string;
   readonly columns: string;
   /** Unique within the account, and in the order of an index. */
@@ -13,16 +13,16 @@ export interface ExportSection {
 
 /** Columns are listed one by one, so that a new column with a secret isn't exported by accident. */
 export const EXPORT_SECTIONS: readonly ExportSection[] = [
-  { name: 'account', from: 'accounts where id = ?', columns: 'id, name, state, created_at', order: ['id'] },
+  { name: 'account', from: 'accounts where id = :accountId', columns: 'id, name, state, created_at', order: ['id'] },
   {
     name: 'users',
-    from: 'users where account_id = ?',
+    from: 'users where account_id = :accountId',
     columns: 'id, email, unconfirmed_email, role, account_role, created_at',
     order: ['created_at', 'id'],
   },
   {
     name: 'invitations',
-    from: 'invitations where account_id = ?',
+    from: 'invitations where account_id = :accountId',
     columns: 'email, account_role, created_at, expires_at',
     order: ['created_at', 'email'],
   },
@@ -60,49 +60,49 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   },
   {
     name: 'subscription',
-    from: 'subscriptions where account_id = ?',
+    from: 'subscriptions where account_id = :accountId',
     columns: 'account_id, plan, next_plan, status, renews, provider, anchor_at, period_starts_at, period_ends_at',
     order: ['account_id'],
   },
   {
     name: 'keys',
-    from: 'api_keys where account_id = ?',
+    from: 'api_keys where account_id = :accountId',
     columns: 'id, name, mode, state, prefix, last_four, allowed_origins, created_at, last_used_at, expires_at',
     order: ['created_at', 'id'],
   },
   {
     name: 'periods',
-    from: 'periods where account_id = ?',
+    from: 'periods where account_id = :accountId',
     columns: 'starts_at, ends_at, used, reserved, delivered, broken_free, broken_charged, granted',
     order: ['starts_at'],
   },
   {
     name: 'usage_days',
-    from: 'usage_days where account_id = ?',
+    from: 'usage_days where account_id = :accountId',
     columns: 'day, mode, outcome, renders, credits',
     order: ['day', 'mode', 'outcome'],
   },
   {
     name: 'usage_details',
-    from: 'usage_details where account_id = ?',
+    from: 'usage_details where account_id = :accountId',
     columns: 'day, details',
     order: ['day'],
   },
   {
     name: 'renders',
-    from: 'renders where account_id = ?',
+    from: 'renders where account_id = :accountId',
     columns: 'id, key_id, mode, kind, credits, state, outcome, created_at, finished_at, duration_ms',
     order: ['created_at', 'id'],
   },
   {
     name: 'batches',
-    from: 'render_batches where account_id = ?',
+    from: 'render_batches where account_id = :accountId',
     columns: 'id, key_id, mode, created_at',
     order: ['created_at', 'id'],
   },
   {
     name: 'asynchronous_renders',
-    from: 'render_jobs where account_id = ?',
+    from: 'render_jobs where account_id = :accountId',
     columns:
       'id, key_id, mode, batch_id, status, request, plan, source_type, credits, error, output_bytes, created_at, ' +
       'started_at, finished_at, expires_at',
@@ -110,25 +110,25 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   },
   {
     name: 'requests',
-    from: 'requests where account_id = ?',
+    from: 'requests where account_id = :accountId',
     columns: 'id, at, key_id, path, status, code, duration_ms, credits, bytes_in, bytes_out, faults',
     order: ['at', 'id'],
   },
   {
     name: 'webhook_endpoints',
-    from: 'webhook_endpoints where account_id = ?',
+    from: 'webhook_endpoints where account_id = :accountId',
     columns: 'id, url, events, state, disabled_reason, disabled_at, failing_since, created_at',
     order: ['created_at', 'id'],
   },
   {
     name: 'webhook_deliveries',
-    from: 'webhook_deliveries where account_id = ?',
+    from: 'webhook_deliveries where account_id = :accountId',
     columns: 'id, message_id, endpoint_id, url, status, attempts, last_status, last_error, created_at, finished_at',
     order: ['created_at', 'id'],
   },
   {
     name: 'audit_log',
-    from: 'audit where account_id = ?',
+    from: 'audit where account_id = :accountId',
     columns: 'seq, at, actor, action, subject, details',
     order: ['seq'],
   },

@@ -1,11 +1,10 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { must } from '../../primitives/must.ts';
 import type { Actor } from '../actor.ts';
 import { TABLES } from '../copy.ts';
 import type { Engine, SqlSession } from '../engine.ts';
-import { type SqlRow, type SqlValue, storedValue, text } from '../rows.ts';
+import { type SqlRow, text } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
-import { type SqlCondition, deleteInSteps, rangesOf } from '../bounded/steps.ts';
+import { compare, EVERY_ROW, type SqlCondition, deleteInSteps, rangesOf } from '../bounded/steps.ts';
 import type { AccountData, ExportedRows } from './account-data.ts';
 import { EXPORT_SECTIONS, type ExportSection, JSON_COLUMNS, OF_USERS } from './export-sections.ts';
 
@@ -27,13 +26,13 @@ export class SqlAccountData implements AccountData {
 
   async *exported(accountId: string): AsyncIterable<ExportedRows> {
     for (const section of EXPORT_SECTIONS) {
-      let last: SqlValue[] = [];
+      let last: SqlRow | undefined;
       for (let count = BATCH; count === BATCH; ) {
         const rows = await this.#batch(section, accountId, last);
         yield { name: section.name, rows: rows.map(toExported) };
         count = rows.length;
         await yieldToEventLoop();
-        if (count === BATCH) last = keyOf(must(rows.at(-1), 'the last row'), section.order);
+        last = rows.at(-1);
       }
     }
   }
@@ -45,7 +44,9 @@ export class SqlAccountData implements AccountData {
 
   async purge(onFailed: (accountId: string, error: unknown) => void): Promise<string[]> {
     const before = new Date(this.#clock().getTime() - PURGE_AFTER_MS).toISOString();
-    const rows = await this.#engine.all('select id from accounts where deleted_at <= ? order by deleted_at', [before]);
+    const rows = await this.#engine.all('select id from accounts where deleted_at <= :before order by deleted_at', {
+      before,
+    });
     const purged: string[] = [];
     for (const row of rows) {
       const accountId = text(row, 'id');
@@ -60,62 +61,58 @@ export class SqlAccountData implements AccountData {
 
   /** False when another server was first. */
   async #purge(accountId: string): Promise<boolean> {
-    const own: SqlCondition = ['account_id = ?', [accountId]];
+    const own: SqlCondition = ['account_id = :accountId', { accountId }];
     for (const { name, key, columns } of TABLES.toReversed()) {
       if (name === 'webhook_attempts') await this.#deleteAttempts(accountId);
-      if (columns.includes('user_id')) await deleteInSteps(this.#engine, name, key, [OF_USERS, [accountId]]);
+      if (columns.includes('user_id')) await deleteInSteps(this.#engine, name, key, [OF_USERS, { accountId }]);
       if (columns.includes('account_id')) await deleteInSteps(this.#engine, name, key, own);
     }
-    return (await this.#engine.run('delete from accounts where id = ?', [accountId])) === 1;
+    return (await this.#engine.run('delete from accounts where id = :accountId', { accountId })) === 1;
   }
 
   /** They have no account of their own, and would keep their deliveries from being deleted. */
   async #deleteAttempts(accountId: string): Promise<void> {
     const deliveries = { table: 'webhook_deliveries', column: 'created_at', rows: BATCH };
-    const own: SqlCondition = ['account_id = ?', [accountId]];
+    const own: SqlCondition = ['account_id = :accountId', { accountId }];
     for await (const { after, to } of rangesOf(this.#engine, { ...deliveries, within: own })) {
       const condition = `delivery_id in (
-        select id from webhook_deliveries where account_id = ? and created_at > ? and created_at <= ?)`;
+        select id from webhook_deliveries where account_id = :accountId and created_at > :after and created_at <= :to)`;
       const key = ['delivery_id', 'number'];
-      await deleteInSteps(this.#engine, 'webhook_attempts', key, [condition, [accountId, after, to]]);
+      await deleteInSteps(this.#engine, 'webhook_attempts', key, [condition, { accountId, after, to }]);
     }
   }
 
-  async #batch({ from, columns, order }: ExportSection, accountId: string, last: SqlValue[]): Promise<SqlRow[]> {
-    const names = order.join(', ');
-    const beyond = last.length === 0 ? '' : `and (${names}) > (${order.map(() => '?').join(', ')})`;
-    return await this.#engine.all(`select ${columns} from ${from} ${beyond} order by ${names} limit ?`, [
-      accountId,
-      ...last,
-      BATCH,
-    ]);
+  async #batch(
+    { from, columns, order }: ExportSection,
+    accountId: string,
+    last: SqlRow | undefined,
+  ): Promise<SqlRow[]> {
+    const [beyond, parameters] = last === undefined ? EVERY_ROW : compare(order, '>', last);
+    const sql = `select ${columns} from ${from} and ${beyond} order by ${order.join(', ')} limit :limit`;
+    return await this.#engine.all(sql, { ...parameters, accountId, limit: BATCH });
   }
 }
 
 /** See `AccountData.erase`. */
 export async function eraseAccount(session: SqlSession, accountId: string, actor: Actor, at: string): Promise<boolean> {
   const marked = await session.run(
-    "update accounts set state = 'suspended', name = 'Deleted account', deleted_at = ? where id = ? and deleted_at is null",
-    [at, accountId],
+    "update accounts set state = 'suspended', name = 'Deleted account', deleted_at = :at where id = :accountId and deleted_at is null",
+    { at, accountId },
   );
   if (marked === 0) return false;
   for (const { name, columns } of TABLES.toReversed()) {
     if (columns.includes('user_id')) {
-      await session.run(`delete from ${name} where ${OF_USERS}`, [accountId]);
+      await session.run(`delete from ${name} where ${OF_USERS}`, { accountId });
     }
   }
-  await session.run('delete from password_links where account_id = ?', [accountId]);
-  const ofUsers = 'email in (select email from users where account_id = ?)';
-  await session.run(`delete from password_links where ${ofUsers}`, [accountId]);
+  await session.run('delete from password_links where account_id = :accountId', { accountId });
+  const ofUsers = 'email in (select email from users where account_id = :accountId)';
+  await session.run(`delete from password_links where ${ofUsers}`, { accountId });
   for (const name of ['users', ...PERSONAL]) {
-    await session.run(`delete from ${name} where account_id = ?`, [accountId]);
+    await session.run(`delete from ${name} where account_id = :accountId`, { accountId });
   }
   await recordAudit(session, at, { actor, action: 'account.deleted', accountId: null, subject: accountId });
   return true;
-}
-
-function keyOf(row: SqlRow, columns: readonly string[]): SqlValue[] {
-  return columns.map((column) => storedValue(row, column));
 }
 
 function toExported(row: SqlRow): Readonly<Record<string, unknown>> {

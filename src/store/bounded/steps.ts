@@ -4,23 +4,27 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { must } from '../../primitives/must.ts';
 import { type Engine, first } from '../engine.ts';
-import { type SqlRow, type SqlValue, storedValue, text } from '../rows.ts';
+import { type SqlParameters, type SqlRow, storedValue, text } from '../rows.ts';
 
-/** A condition in SQL and its parameters. */
-export type SqlCondition = readonly [sql: string, values: readonly SqlValue[]];
+/** A condition in SQL and its parameters. Conditions that are used together have parameters of different names. */
+export type SqlCondition = readonly [sql: string, parameters: SqlParameters];
 
 const DELETED_ROWS = 50;
 const LISTED_ROWS = 250;
 const SCANNED_ROWS = 250;
 export const SUMMED_ROWS = 500;
 
-function allOf(conditions: readonly (SqlCondition | undefined)[]): {
-  readonly sql: string;
-  readonly values: SqlValue[];
-} {
+export const EVERY_ROW: SqlCondition = ['1 = 1', {}];
+
+function allOf(conditions: readonly (SqlCondition | undefined)[]): SqlCondition {
   const given = conditions.filter((condition) => condition !== undefined);
-  if (given.length === 0) return { sql: '1 = 1', values: [] };
-  return { sql: given.map(([sql]) => sql).join(' and '), values: given.flatMap(([, values]) => values) };
+  if (given.length === 0) return EVERY_ROW;
+  const parameters: Record<string, SqlParameters[string]> = {};
+  for (const [name, value] of given.flatMap(([, each]) => Object.entries(each))) {
+    if (name in parameters && parameters[name] !== value) throw new Error(`two conditions have a parameter :${name}`);
+    parameters[name] = value;
+  }
+  return [given.map(([sql]) => sql).join(' and '), parameters];
 }
 
 /** Deletes all rows that match, and returns their number. The condition must be one that an index answers. */
@@ -28,15 +32,18 @@ export async function deleteInSteps(
   engine: Engine,
   table: string,
   key: readonly string[],
-  [condition, values]: SqlCondition,
+  [condition, parameters]: SqlCondition,
 ): Promise<number> {
   const columns = key.join(', ');
-  const some = `select ${columns} from ${table} where ${condition} limit ?`;
+  const some = `select ${columns} from ${table} where ${condition} limit :rows`;
   for (let total = 0; ; await yieldToEventLoop()) {
-    const deleted = await engine.run(`delete from ${table} where (${columns}) in (${some})`, [...values, DELETED_ROWS]);
+    const deleted = await engine.run(`delete from ${table} where (${columns}) in (${some})`, {
+      ...parameters,
+      rows: DELETED_ROWS,
+    });
     total += deleted;
     // Another server may delete the same rows at the same time, so fewer rows don't mean that none are left.
-    if (deleted < DELETED_ROWS && (await engine.all(some, [...values, 1])).length === 0) return total;
+    if (deleted < DELETED_ROWS && (await engine.all(some, { ...parameters, rows: 1 })).length === 0) return total;
   }
 }
 
@@ -59,34 +66,38 @@ export interface SteppedList {
 export async function listInSteps(engine: Engine, list: SteppedList): Promise<SqlRow[]> {
   const { columns, table, order, within, filter, count } = list;
   const names = order.join(', ');
-  const marks = `(${order.map(() => '?').join(', ')})`;
-  const sorted = `order by ${order.map((name) => `${name} desc`).join(', ')} limit ?`;
+  const sorted = `order by ${order.map((name) => `${name} desc`).join(', ')}`;
   const found: SqlRow[] = [];
   // With two conditions for the same end, SQLite might begin at the wrong one, so each step replaces both.
   for (let before = list.before; ; await yieldToEventLoop()) {
-    const rest = allOf([...within, before, list.from]);
+    const [rest, parameters] = allOf([...within, before, list.from]);
     // The last row that this step looks at. Without a filter, that is the last row that it finds.
     const bound =
       filter.length > 0
-        ? await first(engine, `select ${names} from ${table} where ${rest.sql} ${sorted} offset ?`, [
-            ...rest.values,
-            ...[1, SCANNED_ROWS - 1],
-          ])
+        ? await first(engine, `select ${names} from ${table} where ${rest} ${sorted} limit 1 offset :skipped`, {
+            ...parameters,
+            skipped: SCANNED_ROWS - 1,
+          })
         : undefined;
-    const from: SqlCondition | undefined = bound ? [`(${names}) >= ${marks}`, keyOf(bound, order)] : list.from;
-    const { sql, values } = allOf([...within, before, from, ...filter]);
+    const from = bound ? compare(order, '>=', bound) : list.from;
+    const [condition, values] = allOf([...within, before, from, ...filter]);
     const limit = Math.min(count - found.length, LISTED_ROWS);
-    const rows = await engine.all(`select ${columns} from ${table} where ${sql} ${sorted}`, [...values, limit]);
+    const sql = `select ${columns} from ${table} where ${condition} ${sorted} limit :limit`;
+    const rows = await engine.all(sql, { ...values, limit });
     found.push(...rows);
     if (found.length >= count || (rows.length < limit && bound === undefined)) return found;
     const last = rows.length === limit || bound === undefined ? must(rows.at(-1), 'the last row') : bound;
-    before = [`(${names}) < ${marks}`, keyOf(last, order)];
+    before = compare(order, '<', last);
   }
 }
 
-/** Without the name of the table. */
-function keyOf(row: SqlRow, order: readonly string[]): SqlValue[] {
-  return order.map((name) => storedValue(row, name.replace(/^.*\./u, '')));
+/** Compares rows with this one in the order of the columns, which may have the name of their table. */
+export function compare(order: readonly string[], operator: '<' | '>' | '>=', row: SqlRow): SqlCondition {
+  const columns = order.map((name) => name.replace(/^.*\./u, ''));
+  // Two conditions of a list can be about different rows, one for each end.
+  const named = columns.map((column) => `${operator === '<' ? 'before' : 'from'}_${column}`);
+  const parameters = Object.fromEntries(named.map((name, index) => [name, storedValue(row, columns[index] ?? '')]));
+  return [`(${order.join(', ')}) ${operator} (${named.map((name) => `:${name}`).join(', ')})`, parameters];
 }
 
 /**
@@ -97,16 +108,11 @@ export async function* rangesOf(
   engine: Engine,
   { table, column, within, rows = SUMMED_ROWS }: { table: string; column: string; within: SqlCondition; rows?: number },
 ): AsyncGenerator<{ readonly after: string; readonly to: string }> {
-  const [condition, values] = within;
+  const [condition, parameters] = within;
   for (let after = ''; ; await yieldToEventLoop()) {
-    const next = async (sorted: string, ...limits: number[]): Promise<SqlRow | undefined> =>
-      await first(
-        engine,
-        `select ${column} as bound from ${table} where ${condition} and ${column} > ? order by ${column} ${sorted}`,
-        [...values, after, ...limits],
-      );
-    const full = await next('limit 1 offset ?', rows - 1);
-    const last = full ?? (await next('desc limit 1'));
+    const sql = `select ${column} as bound from ${table} where ${condition} and ${column} > :after order by ${column}`;
+    const full = await first(engine, `${sql} limit 1 offset :skipped`, { ...parameters, after, skipped: rows - 1 });
+    const last = full ?? (await first(engine, `${sql} desc limit 1`, { ...parameters, after }));
     if (last === undefined) return;
     const to = text(last, 'bound');
     yield { after, to };

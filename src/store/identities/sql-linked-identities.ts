@@ -1,5 +1,5 @@
 import { type ProviderIdentity, SIGN_IN_PROVIDERS, type SignInProvider } from '../../account/sign-in-provider.ts';
-import { type Engine, first, type SqlSession } from '../engine.ts';
+import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { date, integer, oneOf, type SqlRow, text } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
 import { insertUser, toUser, UNIQUE_VIOLATION } from '../sql-users.ts';
@@ -21,8 +21,8 @@ export class SqlLinkedIdentities implements LinkedIdentities {
   async list(userId: string): Promise<LinkedIdentity[]> {
     const rows = await this.#engine.all(
       `select provider, subject, email, created_at, last_used_at from linked_identities
-       where user_id = ? order by created_at, provider`,
-      [userId],
+       where user_id = :userId order by created_at, provider`,
+      { userId },
     );
     return rows.map(toIdentity);
   }
@@ -31,15 +31,14 @@ export class SqlLinkedIdentities implements LinkedIdentities {
     const row = await first(
       this.#engine,
       `select ${USER_COLUMNS} from linked_identities l join users u on u.id = l.user_id
-       where l.provider = ? and l.subject = ?`,
-      [provider, subject],
+       where l.provider = :provider and l.subject = :subject`,
+      { provider, subject },
     );
     if (row === undefined) return undefined;
-    await this.#engine.run('update linked_identities set last_used_at = ? where provider = ? and subject = ?', [
-      this.#clock().toISOString(),
-      provider,
-      subject,
-    ]);
+    await this.#engine.run(
+      'update linked_identities set last_used_at = :now where provider = :provider and subject = :subject',
+      { now: this.#clock(), provider, subject },
+    );
     return toUser(row);
   }
 
@@ -50,7 +49,7 @@ export class SqlLinkedIdentities implements LinkedIdentities {
           const newUser = { email: identity.email, role: 'member', accountId: null, access } as const;
           const user = await insertUser(session, this.#clock().toISOString(), newUser, passwordHash);
           if (user === undefined) return undefined;
-          await session.run('update users set has_password = 0 where id = ?', [user.id]);
+          await session.run('update users set has_password = 0 where id = :id', { id: user.id });
           await this.#insert(session, user, identity);
           return user;
         }),
@@ -66,8 +65,8 @@ export class SqlLinkedIdentities implements LinkedIdentities {
           // Without a user: deleted a moment ago.
           if (row === undefined || (owner !== undefined && owner !== userId)) return 'taken';
           if (owner === userId) return 'linked';
-          const other = 'select 1 as one from linked_identities where user_id = ? and provider = ?';
-          if (await first(session, other, [userId, identity.provider])) return 'other identity';
+          const other = 'select 1 as one from linked_identities where user_id = :userId and provider = :provider';
+          if (await first(session, other, { userId, provider: identity.provider })) return 'other identity';
           await this.#insert(session, toUser(row), identity);
           return 'linked';
         }),
@@ -83,13 +82,16 @@ export class SqlLinkedIdentities implements LinkedIdentities {
     return await this.#engine.transaction(async (session) => {
       // Locked, so that two requests can't remove the last two identities at the same time.
       const row = await lockUser(session, userId);
-      const linked = (await session.all('select provider from linked_identities where user_id = ?', [userId])).map(
-        (each) => oneOf(each, 'provider', SIGN_IN_PROVIDERS),
-      );
+      const linked = (
+        await session.all('select provider from linked_identities where user_id = :userId', { userId })
+      ).map((each) => oneOf(each, 'provider', SIGN_IN_PROVIDERS));
       if (row === undefined || !linked.includes(provider)) return 'not found';
       const hasOther = linked.some((each) => each !== provider && usable.includes(each));
       if (integer(row, 'has_password') === 0 && !hasOther) return 'last way';
-      await session.run('delete from linked_identities where user_id = ? and provider = ?', [userId, provider]);
+      await session.run('delete from linked_identities where user_id = :userId and provider = :provider', {
+        userId,
+        provider,
+      });
       await this.#record(session, toUser(row), 'user.identity_unlinked', provider);
       return 'unlinked';
     });
@@ -97,11 +99,14 @@ export class SqlLinkedIdentities implements LinkedIdentities {
 
   async #insert(session: SqlSession, user: User, { provider, subject, email }: ProviderIdentity): Promise<void> {
     const at = this.#clock().toISOString();
-    await session.run(
-      `insert into linked_identities (provider, subject, user_id, email, created_at, last_used_at)
-       values (?, ?, ?, ?, ?, ?)`,
-      [provider, subject, user.id, email, at, at],
-    );
+    await insertRow(session, 'linked_identities', {
+      provider,
+      subject,
+      user_id: user.id,
+      email,
+      created_at: at,
+      last_used_at: at,
+    });
     await this.#record(session, user, 'user.identity_linked', provider);
   }
 
@@ -118,8 +123,8 @@ export class SqlLinkedIdentities implements LinkedIdentities {
 
 /** Two requests for the same user run one after the other. */
 async function lockUser(session: SqlSession, userId: string): Promise<SqlRow | undefined> {
-  await session.run('update users set role = role where id = ?', [userId]);
-  return await first(session, `select ${USER_COLUMNS} from users u where u.id = ?`, [userId]);
+  await session.run('update users set role = role where id = :userId', { userId });
+  return await first(session, `select ${USER_COLUMNS} from users u where u.id = :userId`, { userId });
 }
 
 /** Undefined when another server linked the identity at the same time. SQLite runs one writing transaction at a time. */
@@ -133,10 +138,11 @@ async function unlessTaken<Result>(work: () => Promise<Result>): Promise<Result 
 }
 
 async function ownerOf(session: SqlSession, { provider, subject }: ProviderIdentity): Promise<string | undefined> {
-  const row = await first(session, 'select user_id from linked_identities where provider = ? and subject = ?', [
-    provider,
-    subject,
-  ]);
+  const row = await first(
+    session,
+    'select user_id from linked_identities where provider = :provider and subject = :subject',
+    { provider, subject },
+  );
   return row && text(row, 'user_id');
 }
 

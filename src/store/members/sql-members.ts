@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ACCOUNT_ROLES, type AccountRole } from '../../account/roles.ts';
 import type { Actor } from '../actor.ts';
 import { TABLES } from '../copy.ts';
-import { type Engine, first, type SqlSession } from '../engine.ts';
+import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { date, oneOf, type SqlRow, text } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
 import { type SqlCondition, deleteInSteps } from '../bounded/steps.ts';
@@ -27,17 +27,23 @@ export class SqlMembers implements Members {
     return await this.#engine.transaction(async (session) => {
       if (!(await lockExisting(session, accountId))) return false;
       const taken = await session.all(
-        `select id from users where account_id = ? union all
-         select hash from invitations where account_id = ? and email <> ? and expires_at > ?`,
-        [accountId, accountId, email, at],
+        `select id from users where account_id = :accountId union all
+         select hash from invitations where account_id = :accountId and email <> :email and expires_at > :at`,
+        { accountId, email, at },
       );
       if (taken.length >= MAX_MEMBERS) return false;
-      await session.run('delete from invitations where account_id = ? and email = ?', [accountId, email]);
-      await session.run(
-        `insert into invitations (hash, account_id, email, account_role, created_at, expires_at)
-         values (?, ?, ?, ?, ?, ?)`,
-        [hash, accountId, email, accountRole, at, expiresAt.toISOString()],
-      );
+      await session.run('delete from invitations where account_id = :accountId and email = :email', {
+        accountId,
+        email,
+      });
+      await insertRow(session, 'invitations', {
+        hash,
+        account_id: accountId,
+        email,
+        account_role: accountRole,
+        created_at: at,
+        expires_at: expiresAt,
+      });
       const details = { role: accountRole };
       await recordAudit(session, at, { actor, action: 'member.invited', accountId, subject: accountId, details });
       return true;
@@ -46,8 +52,8 @@ export class SqlMembers implements Members {
 
   async invitations(accountId: string): Promise<OpenInvitation[]> {
     const rows = await this.#engine.all(
-      `select ${COLUMNS} from invitations where account_id = ? and expires_at > ? order by created_at desc, hash`,
-      [accountId, this.#clock().toISOString()],
+      `select ${COLUMNS} from invitations where account_id = :accountId and expires_at > :now order by created_at desc, hash`,
+      { accountId, now: this.#clock() },
     );
     return rows.map((row) => ({ hash: text(row, 'hash'), ...toInvitation(row) }));
   }
@@ -58,7 +64,10 @@ export class SqlMembers implements Members {
 
   async revoke(accountId: string, hash: string, actor: Actor): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
-      const removed = await session.run('delete from invitations where account_id = ? and hash = ?', [accountId, hash]);
+      const removed = await session.run('delete from invitations where account_id = :accountId and hash = :hash', {
+        accountId,
+        hash,
+      });
       if (removed === 0) return false;
       const entry = { actor, action: 'member.invitation_revoked', accountId, subject: accountId };
       await recordAudit(session, this.#clock().toISOString(), entry);
@@ -72,14 +81,23 @@ export class SqlMembers implements Members {
       // Waits for an account that is being erased at this moment, which would otherwise keep the new user.
       if (invitation === undefined || !(await lockExisting(session, invitation.accountId))) return undefined;
       // Of several requests with the same invitation, the one that deletes it may use it.
-      if ((await session.run('delete from invitations where hash = ?', [hash])) === 0) return undefined;
+      if ((await session.run('delete from invitations where hash = :hash', { hash })) === 0) return undefined;
       const { accountId, email, accountRole } = invitation;
       const at = this.#clock().toISOString();
       const id = randomUUID();
-      const added = await session.run(
-        `insert into users (id, account_id, email, role, account_role, password_hash, created_at)
-         values (?, ?, ?, 'member', ?, ?, ?) on conflict (email) do nothing`,
-        [id, accountId, email, accountRole, passwordHash, at],
+      const added = await insertRow(
+        session,
+        'users',
+        {
+          id,
+          account_id: accountId,
+          email,
+          role: 'member',
+          account_role: accountRole,
+          password_hash: passwordHash,
+          created_at: at,
+        },
+        `on conflict (email) do nothing`,
       );
       if (added === 0) return undefined;
       const entry = { action: 'member.joined', accountId, subject: id, details: { role: accountRole } };
@@ -90,7 +108,7 @@ export class SqlMembers implements Members {
 
   async setRole(accountId: string, userId: string, role: AccountRole, actor: Actor): Promise<MemberChange> {
     return await this.#change(accountId, userId, role, async (session, from) => {
-      await session.run('update users set account_role = ? where id = ?', [role, userId]);
+      await session.run('update users set account_role = :role where id = :userId', { role, userId });
       if (role !== 'owner') await revokeInvitationsBy(session, accountId, userId);
       await this.#record(session, accountId, {
         actor,
@@ -109,18 +127,20 @@ export class SqlMembers implements Members {
   ): Promise<MemberChange> {
     return await this.#change(accountId, userId, undefined, async (session) => {
       if (keys === 'revoke') await this.#revokeKeysBy(session, accountId, userId, actor);
-      await session.run('delete from password_links where email = (select email from users where id = ?)', [userId]);
+      await session.run('delete from password_links where email = (select email from users where id = :userId)', {
+        userId,
+      });
       for (const { name, columns } of TABLES.toReversed()) {
-        if (columns.includes('user_id')) await session.run(`delete from ${name} where user_id = ?`, [userId]);
+        if (columns.includes('user_id')) await session.run(`delete from ${name} where user_id = :userId`, { userId });
       }
-      await session.run('delete from users where id = ?', [userId]);
+      await session.run('delete from users where id = :userId', { userId });
       await revokeInvitationsBy(session, accountId, userId);
       await this.#record(session, accountId, { actor, action: 'member.removed', subject: userId, details: { keys } });
     });
   }
 
   async removeExpired(): Promise<void> {
-    const isOver: SqlCondition = ['expires_at <= ?', [this.#clock().toISOString()]];
+    const isOver: SqlCondition = ['expires_at <= :now', { now: this.#clock() }];
     await deleteInSteps(this.#engine, 'invitations', ['hash'], isOver);
   }
 
@@ -133,7 +153,7 @@ export class SqlMembers implements Members {
   ): Promise<MemberChange> {
     return await this.#engine.transaction(async (session) => {
       await lockAccount(session, accountId);
-      const rows = await session.all('select id, account_role from users where account_id = ?', [accountId]);
+      const rows = await session.all('select id, account_role from users where account_id = :accountId', { accountId });
       const user = rows.find((row) => text(row, 'id') === userId);
       if (user === undefined) return 'not found';
       const owners = rows.filter((row) => text(row, 'account_role') === 'owner');
@@ -146,22 +166,22 @@ export class SqlMembers implements Members {
 
   async #revokeKeysBy(session: SqlSession, accountId: string, userId: string, actor: Actor): Promise<void> {
     const rows = await session.all(
-      `select id from api_keys where account_id = ? and created_by = ? and state <> 'revoked'
-       and (expires_at is null or expires_at > ?) order by created_at, id`,
-      [accountId, userId, this.#clock().toISOString()],
+      `select id from api_keys where account_id = :accountId and created_by = :userId and state <> 'revoked'
+       and (expires_at is null or expires_at > :now) order by created_at, id`,
+      { accountId, userId, now: this.#clock() },
     );
     for (const row of rows) {
       const keyId = text(row, 'id');
-      await session.run("update api_keys set state = 'revoked' where id = ?", [keyId]);
+      await session.run("update api_keys set state = 'revoked' where id = :keyId", { keyId });
       await this.#record(session, accountId, { actor, action: 'key.revoked', subject: keyId });
     }
   }
 
   async #find(session: SqlSession, hash: string): Promise<Invitation | undefined> {
-    const row = await first(session, `select ${COLUMNS} from invitations where hash = ? and expires_at > ?`, [
+    const row = await first(session, `select ${COLUMNS} from invitations where hash = :hash and expires_at > :now`, {
       hash,
-      this.#clock().toISOString(),
-    ]);
+      now: this.#clock(),
+    });
     return row && toInvitation(row);
   }
 
@@ -177,10 +197,10 @@ export class SqlMembers implements Members {
 /** The audit log knows who sent an invitation: its entry is written together with the invitation, at the same time. */
 async function revokeInvitationsBy(session: SqlSession, accountId: string, userId: string): Promise<void> {
   await session.run(
-    `delete from invitations where account_id = ? and created_at in (
-       select at from audit where account_id = ? and action = 'member.invited' and actor = ?
+    `delete from invitations where account_id = :accountId and created_at in (
+       select at from audit where account_id = :accountId and action = 'member.invited' and actor = :actor
      )`,
-    [accountId, accountId, `user:${userId}`],
+    { accountId, actor: `user:${userId}` },
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Engine } from '../engine.ts';
-import { integer, type SqlValue, text } from '../rows.ts';
+import { integer, type SqlParameters, text } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
 import { type SqlCondition, rangesOf } from '../bounded/steps.ts';
 import type { CreditLevel, CreditNotice, CreditNotices } from './credit-notices.ts';
@@ -23,7 +23,7 @@ export class SqlCreditNotices implements CreditNotices {
     // Granted credits only raise the level, so this bound lets the index skip most periods.
     const lowest = Math.ceil((Math.min(...plans.map(({ credits }) => credits)) * percent) / 100);
     const now = this.#now();
-    const current: SqlCondition = ['ends_at > ?', [now]];
+    const current: SqlCondition = ['ends_at > :now', { now }];
     const notices: CreditNotice[] = [];
     const ranges = rangesOf(this.#engine, { table: 'periods', column: 'ends_at', within: current, rows: PERIODS });
     for await (const { after, to } of ranges) {
@@ -43,22 +43,27 @@ export class SqlCreditNotices implements CreditNotices {
       `select u.id, u.email, p.account_id, p.starts_at, p.ends_at, p.used, p.credits
        from (
          select p.account_id, p.starts_at, p.ends_at, p.used,
-           case s.plan ${plans.map(() => 'when ? then p.granted + ?').join(' ')} end as credits
+           case s.plan ${plans.map((_, index) => `when :plan${index} then p.granted + :credits${index}`).join(' ')} end as credits
          from periods p
          join subscriptions s on s.account_id = p.account_id and s.period_starts_at = p.starts_at
-         where p.ends_at > ? and p.ends_at <= ? and p.used >= ? and s.status = 'active') p
+         where p.ends_at > :after and p.ends_at <= :to and p.used >= :lowest and s.status = 'active') p
        join users u on u.account_id = p.account_id
-       where p.used * 100 >= p.credits * ?
+       where p.used * 100 >= p.credits * :percent
          and u.unconfirmed_email is null and u.account_role in ('owner', 'billing')
          and not exists (
            select 1 from credit_notices n
-           where n.user_id = u.id and n.period_starts_at = p.starts_at and n.percent >= ?
-             and (n.credits is null or n.credits >= p.credits) and (n.sent_at is not null or n.claimed_at > ?))
-       order by p.ends_at, u.id limit ?`,
-      [
-        ...plans.flatMap(({ name, credits }) => [name, credits]),
-        ...[after, to, lowest, percent, percent, this.#staleBefore(), count],
-      ],
+           where n.user_id = u.id and n.period_starts_at = p.starts_at and n.percent >= :percent
+             and (n.credits is null or n.credits >= p.credits) and (n.sent_at is not null or n.claimed_at > :staleBefore))
+       order by p.ends_at, u.id limit :count`,
+      {
+        ...Object.fromEntries(
+          plans.flatMap(({ name, credits }, index) => [
+            [`plan${index}`, name],
+            [`credits${index}`, credits],
+          ]),
+        ),
+        ...{ after, to, lowest, percent, staleBefore: this.#staleBefore(), count },
+      },
     );
     return rows.map((row) => ({
       userId: text(row, 'id'),
@@ -74,20 +79,22 @@ export class SqlCreditNotices implements CreditNotices {
 
   async claim(notice: CreditNotice): Promise<boolean> {
     const changed = await this.#engine.run(
-      `insert into credit_notices (user_id, period_starts_at, percent, credits, claimed_at) values (?, ?, ?, ?, ?)
+      `insert into credit_notices (user_id, period_starts_at, percent, credits, claimed_at)
+       values (:userId, :periodStartsAt, :percent, :credits, :now)
        on conflict (user_id, period_starts_at, percent) do update
        set claimed_at = excluded.claimed_at, sent_at = null, credits = excluded.credits
-       where (credit_notices.sent_at is null and credit_notices.claimed_at <= ?)
+       where (credit_notices.sent_at is null and credit_notices.claimed_at <= :staleBefore)
          or credit_notices.credits < excluded.credits`,
-      [...keyOf(notice), this.#now(), this.#staleBefore()],
+      { ...keyOf(notice), now: this.#now(), staleBefore: this.#staleBefore() },
     );
     return changed === 1;
   }
 
   async markSent(notice: CreditNotice): Promise<void> {
     await this.#engine.run(
-      'update credit_notices set sent_at = ? where user_id = ? and period_starts_at = ? and percent = ? and credits = ?',
-      [this.#now(), ...keyOf(notice)],
+      `update credit_notices set sent_at = :now
+       where user_id = :userId and period_starts_at = :periodStartsAt and percent = :percent and credits = :credits`,
+      { ...keyOf(notice), now: this.#now() },
     );
   }
 
@@ -100,6 +107,6 @@ export class SqlCreditNotices implements CreditNotices {
   }
 }
 
-function keyOf({ userId, periodStartsAt, percent, credits }: CreditNotice): SqlValue[] {
-  return [userId, periodStartsAt, percent, credits];
+function keyOf({ userId, periodStartsAt, percent, credits }: CreditNotice): SqlParameters {
+  return { userId, periodStartsAt, percent, credits };
 }

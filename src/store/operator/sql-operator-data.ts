@@ -6,7 +6,7 @@ import { type Engine, first } from '../engine.ts';
 import { integer, oneOf, text } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
 import { addPeriod } from '../sql-ledger.ts';
-import { type SqlCondition, rangesOf } from '../bounded/steps.ts';
+import { EVERY_ROW, type SqlCondition, rangesOf } from '../bounded/steps.ts';
 import type { UsageDay } from '../store.ts';
 import { daysOf } from '../usage/sql-usage-details.ts';
 import { bringUpToDate, lockAccount } from '../subscription-rows.ts';
@@ -32,12 +32,12 @@ export class SqlOperatorData implements OperatorData {
 
   async #day(day: string): Promise<UsageDay[]> {
     const sums = new Map<string, UsageDay>();
-    const within: SqlCondition = ['day = ?', [day]];
+    const within: SqlCondition = ['day = :day', { day }];
     for await (const { after, to } of rangesOf(this.#engine, { table: 'usage_days', column: 'account_id', within })) {
       const rows = await this.#engine.all(
         `select mode, outcome, sum(renders) as renders, sum(credits) as credits from usage_days
-         where day = ? and account_id > ? and account_id <= ? group by mode, outcome`,
-        [day, after, to],
+         where day = :day and account_id > :after and account_id <= :to group by mode, outcome`,
+        { day, after, to },
       );
       for (const row of rows) {
         const [mode, outcome] = [oneOf(row, 'mode', KEY_MODES), text(row, 'outcome')];
@@ -54,7 +54,7 @@ export class SqlOperatorData implements OperatorData {
     const days: SignUpDay[] = [];
     for (const day of daysOf(from, to)) {
       // The next character after the T of a timestamp ends the day.
-      const within: SqlCondition = ['created_at >= ? and created_at < ?', [`${day}T`, `${day}U`]];
+      const within: SqlCondition = ['created_at >= :start and created_at < :end', { start: `${day}T`, end: `${day}U` }];
       const row = await first(this.#engine, `select count(*) as accounts from accounts where ${within[0]}`, within[1]);
       const accounts = integer(must(row, 'a count'), 'accounts');
       if (accounts > 0) days.push({ day, accounts });
@@ -70,14 +70,13 @@ export class SqlOperatorData implements OperatorData {
 
   async plans(): Promise<PlanCount[]> {
     const counts = new Map<string, PlanCount>();
-    const all: SqlCondition = ['1 = 1', []];
     for await (const { after, to } of rangesOf(this.#engine, {
-      ...{ table: 'subscriptions', column: 'account_id', within: all },
+      ...{ table: 'subscriptions', column: 'account_id', within: EVERY_ROW },
     })) {
       const rows = await this.#engine.all(
         `select plan, provider, count(*) as accounts from subscriptions
-         where account_id > ? and account_id <= ? and status = 'active' group by plan, provider`,
-        [after, to],
+         where account_id > :after and account_id <= :to and status = 'active' group by plan, provider`,
+        { after, to },
       );
       for (const row of rows) {
         const [plan, provider] = [text(row, 'plan'), oneOf(row, 'provider', ['manual', 'stripe', 'marketplace'])];
@@ -98,11 +97,11 @@ export class SqlOperatorData implements OperatorData {
       await addPeriod(session, { accountId, period });
       const row = await first(
         session,
-        'update periods set granted = granted + ? where account_id = ? and starts_at = ? returning granted',
-        [credits, accountId, period.startsAt.toISOString()],
+        'update periods set granted = granted + :credits where account_id = :accountId and starts_at = :startsAt returning granted',
+        { credits, accountId, startsAt: period.startsAt },
       );
       const granted = integer(must(row, 'the period'), 'granted');
-      const details = { credits, granted, reason, periodStartsAt: period.startsAt.toISOString() };
+      const details = { credits, granted, reason, periodStartsAt: period.startsAt };
       const entry = { actor, action: 'credits.granted', accountId, subject: accountId, details };
       await recordAudit(session, now.toISOString(), entry);
       return granted;
@@ -115,8 +114,8 @@ export class SqlOperatorData implements OperatorData {
     await this.#engine.transaction(async (session) => {
       const known = await first(
         session,
-        'select 1 as one from audit where account_id = ? and actor = ? and action = ? and at > ? limit 1',
-        [accountId, actor, ACCOUNT_VIEWED, hourAgo],
+        'select 1 as one from audit where account_id = :accountId and actor = :actor and action = :action and at > :hourAgo limit 1',
+        { accountId, actor, action: ACCOUNT_VIEWED, hourAgo },
       );
       if (known !== undefined) return;
       await recordAudit(session, now.toISOString(), { actor, action: ACCOUNT_VIEWED, accountId, subject: accountId });

@@ -1,6 +1,6 @@
 // Accepting renders: the limits of the account, the idempotency key and the rows, in one transaction.
 
-import { first, type SqlSession } from '../engine.ts';
+import { first, type SqlSession, insertRow } from '../engine.ts';
 import { integer, text } from '../rows.ts';
 import { addRendersOwner } from '../sql-lease.ts';
 import { countTestRenders } from './test-renders.ts';
@@ -40,7 +40,10 @@ export async function acceptRenders(
   if (exceeded) {
     // Nothing was accepted, so the key is free for another try.
     if (idempotency && idempotency.isRepeat !== true)
-      await session.run('delete from idempotency where account_id = ? and key = ?', [accountId, idempotency.key]);
+      await session.run('delete from idempotency where account_id = :accountId and key = :key', {
+        accountId,
+        key: idempotency.key,
+      });
     return exceeded;
   }
   await addRendersOwner(session);
@@ -51,7 +54,7 @@ export async function acceptRenders(
 
 /** Renders of one account are added one after the other, so that they can't exceed a limit together. */
 export async function lockAccount(session: SqlSession, accountId: string): Promise<void> {
-  await session.run('update accounts set name = name where id = ?', [accountId]);
+  await session.run('update accounts set name = name where id = :accountId', { accountId });
 }
 
 interface KeyClaim extends AcceptedKey {
@@ -63,15 +66,25 @@ interface KeyClaim extends AcceptedKey {
 async function claimKey(session: SqlSession, claim: KeyClaim, now: Date): Promise<Acceptance | undefined> {
   const { accountId, key, fingerprint, id } = claim;
   const at = now.toISOString();
-  await session.run('delete from idempotency where account_id = ? and key = ? and expires_at <= ?', [
+  await session.run('delete from idempotency where account_id = :accountId and key = :key and expires_at <= :at', {
     accountId,
     key,
     at,
-  ]);
-  const added = await session.run(
-    `insert into idempotency (account_id, key, fingerprint, render_id, owner, state, facts, expires_at)
-     values (?, ?, ?, ?, ?, 'done', '{}', ?) on conflict (account_id, key) do nothing`,
-    [accountId, key, fingerprint, id, 'renders', new Date(now.getTime() + KEY_LIFETIME_MS).toISOString()],
+  });
+  const added = await insertRow(
+    session,
+    'idempotency',
+    {
+      account_id: accountId,
+      key,
+      fingerprint,
+      render_id: id,
+      owner: 'renders',
+      state: 'done',
+      facts: '{}',
+      expires_at: new Date(now.getTime() + KEY_LIFETIME_MS).toISOString(),
+    },
+    `on conflict (account_id, key) do nothing`,
   );
   if (added === 1) return undefined;
   return await claimUsedKey(session, claim);
@@ -83,8 +96,8 @@ async function claimUsedKey(
 ): Promise<Acceptance | undefined> {
   const row = await first(
     session,
-    'select fingerprint, render_id, state, facts from idempotency where account_id = ? and key = ?',
-    [accountId, key],
+    'select fingerprint, render_id, state, facts from idempotency where account_id = :accountId and key = :key',
+    { accountId, key },
   );
   // A request without `async` had the key, and has just failed.
   if (row === undefined) return { kind: 'in flight' };
@@ -96,8 +109,8 @@ async function claimUsedKey(
   if (!isDone) return { kind: 'in flight' };
   const stored = await first(
     session,
-    'select id from render_jobs where account_id = ? and idempotency_key = ? order by created_at desc limit 1',
-    [accountId, key],
+    'select id from render_jobs where account_id = :accountId and idempotency_key = :key order by created_at desc limit 1',
+    { accountId, key },
   );
   if (stored !== undefined) return { kind: 'replayed', id: text(stored, 'id') };
   return isRepeat ? undefined : { kind: 'delivered', facts: text(row, 'facts') };
@@ -110,9 +123,11 @@ async function limitExceeded(
   now: Date,
 ): Promise<Acceptance | undefined> {
   const { accountId, mode } = must(renders[0], 'a render to accept');
-  const active = await first(session, `select count(*) as n from render_jobs where account_id = ? and ${IN_QUEUE}`, [
-    accountId,
-  ]);
+  const active = await first(
+    session,
+    `select count(*) as n from render_jobs where account_id = :accountId and ${IN_QUEUE}`,
+    { accountId },
+  );
   const queued = integer(must(active, 'a count'), 'n') + renders.length;
   if (queued > limits.queuedRenders) return { kind: 'over limit', what: 'queuedRenders', actual: queued };
   const bytes = renders.reduce((sum, { asset }) => sum + (asset?.bytes ?? 0), 0);
@@ -139,13 +154,13 @@ async function insertBatch(
   { id, accountId, keyId, mode }: NewRenderBatch,
   now: Date,
 ): Promise<void> {
-  await session.run('insert into render_batches (id, account_id, key_id, mode, created_at) values (?, ?, ?, ?, ?)', [
+  await insertRow(session, 'render_batches', {
     id,
-    accountId,
-    keyId ?? null,
+    account_id: accountId,
+    key_id: keyId ?? null,
     mode,
-    now.toISOString(),
-  ]);
+    created_at: now,
+  });
 }
 
 export async function insertRender(
@@ -154,17 +169,28 @@ export async function insertRender(
   { status, now, key }: { readonly status: RenderStatus; readonly now: Date; readonly key: string | undefined },
 ): Promise<void> {
   const at = now.toISOString();
-  await session.run(
-    `insert into render_jobs (id, account_id, key_id, mode, batch_id, idempotency_key, status, lane, request, plan,
-       period_starts_at, period_ends_at, renews, max_running, asset, asset_format, asset_bytes, asset_sha256, has_asset,
-       source_type, due_at, created_at)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [
-      ...[id, accountId, keyId ?? null, mode, batchId ?? null, key ?? null, status, lane, request, plan],
-      ...[period.startsAt.toISOString(), period.endsAt.toISOString(), renews ? 1 : 0, maxRunning],
-      ...[asset?.name ?? null, asset?.format ?? null, asset?.bytes ?? 0, asset?.sha256 ?? null, asset ? 1 : 0],
-      // A caption without an asset counts as an image.
-      ...[lane === 'fetch' ? null : lane, DUE_NOW, at],
-    ],
-  );
+  await insertRow(session, 'render_jobs', {
+    id,
+    account_id: accountId,
+    key_id: keyId ?? null,
+    mode,
+    batch_id: batchId ?? null,
+    idempotency_key: key ?? null,
+    status,
+    lane,
+    request,
+    plan,
+    period_starts_at: period.startsAt,
+    period_ends_at: period.endsAt,
+    renews,
+    max_running: maxRunning,
+    asset: asset?.name ?? null,
+    asset_format: asset?.format ?? null,
+    asset_bytes: asset?.bytes ?? 0,
+    asset_sha256: asset?.sha256 ?? null,
+    has_asset: asset !== undefined,
+    source_type: lane === 'fetch' ? null : lane,
+    due_at: DUE_NOW,
+    created_at: at,
+  });
 }

@@ -32,26 +32,26 @@ interface Candidate {
   readonly rank: string;
 }
 
-/** With the parameters: after this account, now, now, `MAX_PAUSE_MS` from now. */
+/** With the parameters `:after`, the account to begin after, `:now` and `:tooLate`. */
 function candidatesOf(lane: RenderLane): string {
   const waiting = `from render_jobs q where q.lane = '${lane}' and q.${ACTIVE}`;
   const next = `select q.account_id ${waiting} and q.account_id >`;
   const ofAccount = `select q.id ${waiting} and q.account_id = accounts_waiting.account_id`;
   return `
     with recursive accounts_waiting (account_id, n) as (
-      select (${next} ? ${IN_ORDER}), 1
+      select (${next} :after ${IN_ORDER}), 1
       union all
       select (${next} accounts_waiting.account_id ${IN_ORDER}), n + 1
       from accounts_waiting where account_id is not null and n < ${ROUND}
     )
     select accounts_waiting.account_id, c.id, c.max_running, c.created_at,
       (select count(*) from render_jobs r
-       where r.account_id = accounts_waiting.account_id and r.status = 'rendering' and r.due_at > ?) as running,
+       where r.account_id = accounts_waiting.account_id and r.status = 'rendering' and r.due_at > :now) as running,
       (select max(r.started_at) from render_jobs r where r.account_id = accounts_waiting.account_id) as last_start
     from accounts_waiting left join render_jobs c on c.id = coalesce(
-      (${ofAccount} and q.due_at > '' and q.due_at <= ? ${IN_ORDER}),
+      (${ofAccount} and q.due_at > '' and q.due_at <= :now ${IN_ORDER}),
       (${ofAccount} and q.due_at = '' ${IN_ORDER}),
-      (${ofAccount} and q.due_at > ? and q.status = 'queued' ${IN_ORDER}))
+      (${ofAccount} and q.due_at > :tooLate and q.status = 'queued' ${IN_ORDER}))
     where accounts_waiting.account_id is not null order by n`;
 }
 
@@ -93,18 +93,17 @@ export class RenderClaims {
   }
 
   async #accounts(after: string, lane: RenderLane, now: Date): Promise<Candidate[]> {
-    const at = now.toISOString();
-    const rows = await this.#engine.all(candidatesOf(lane), [after, at, at, tooLate(now)]);
+    const rows = await this.#engine.all(candidatesOf(lane), { after, now, tooLate: tooLate(now) });
     return rows.map(toCandidate);
   }
 
   async #take(renderId: string, now: Date): Promise<ClaimedRender | undefined> {
     const at = now.toISOString();
     const [row] = await this.#engine.all(
-      `update render_jobs set status = 'rendering', owner = ?, due_at = ?, attempts = attempts + 1,
-         started_at = coalesce(started_at, ?)
-       where id = ? and ${ACTIVE} and (due_at <= ? or (due_at > ? and status = 'queued')) returning *`,
-      [this.#owner, this.leaseEnd(now), at, renderId, at, tooLate(now)],
+      `update render_jobs set status = 'rendering', owner = :owner, due_at = :dueAt, attempts = attempts + 1,
+         started_at = coalesce(started_at, :at)
+       where id = :renderId and ${ACTIVE} and (due_at <= :at or (due_at > :tooLate and status = 'queued')) returning *`,
+      { owner: this.#owner, dueAt: this.leaseEnd(now), at, renderId, tooLate: tooLate(now) },
     );
     return row && { attempt: { renderId, number: integer(row, 'attempts') }, render: toRender(row) };
   }

@@ -1,6 +1,7 @@
 // Rows of `render_jobs` as values.
 
-import { date, integer, integerOrNull, oneOf, type SqlRow, type SqlValue, text, textOrNull } from '../rows.ts';
+import { date, integer, integerOrNull, oneOf, type SqlRow, text, textOrNull } from '../rows.ts';
+import type { SqlCondition } from '../bounded/steps.ts';
 import {
   RENDER_STATUSES,
   type RenderRecord,
@@ -56,22 +57,14 @@ function toOutput(row: SqlRow): StoredOutput | undefined {
   };
 }
 
-/** The condition for the rows that a caller may see, and its parameters. */
-export function inScope({ accountId, mode, keyId }: RenderScope): {
-  readonly sql: string;
-  readonly values: SqlValue[];
-} {
-  const values: SqlValue[] = [accountId];
-  let sql = 'account_id = ?';
-  if (mode !== undefined) {
-    sql += ' and mode = ?';
-    values.push(mode);
-  }
-  if (keyId !== undefined) {
-    sql += ' and key_id = ?';
-    values.push(keyId);
-  }
-  return { sql, values };
+/** The condition for the rows that a caller may see. */
+export function inScope({ accountId, mode, keyId }: RenderScope): SqlCondition {
+  const ofMode = mode === undefined ? '' : ' and mode = :mode';
+  const ofKey = keyId === undefined ? '' : ' and key_id = :keyId';
+  return [
+    `account_id = :accountId${ofMode}${ofKey}`,
+    { accountId, ...(mode !== undefined && { mode }), ...(keyId !== undefined && { keyId }) },
+  ];
 }
 
 function optionalText(row: SqlRow, column: string): string | undefined {

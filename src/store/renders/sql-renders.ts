@@ -2,7 +2,7 @@
 // the hold, its period, usage.
 
 import { randomUUID } from 'node:crypto';
-import { type Engine, first, type SqlSession } from '../engine.ts';
+import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { date, oneOf, type SqlRow, text, textOrNull } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
 import { closeHold, completeKey } from '../sql-ledger.ts';
@@ -38,7 +38,7 @@ import {
   type StorageLimits,
 } from './renders.ts';
 
-const IS_LATEST = "id = ? and attempts = ? and status = 'rendering'";
+const IS_LATEST = "id = :renderId and attempts = :number and status = 'rendering'";
 
 /** Thrown to roll back the end of a render whose hold isn't reserved any more. */
 class HoldGone extends Error {}
@@ -71,27 +71,29 @@ export class SqlRenders implements Renders {
   }
 
   async renew({ renderId, number }: Attempt, progress: number): Promise<boolean> {
-    const renewed = await this.#engine.run(`update render_jobs set due_at = ?, progress = ? where ${IS_LATEST}`, [
-      this.#claims.leaseEnd(this.#clock()),
-      Math.round(Math.min(1, Math.max(0, progress)) * 1_000),
-      renderId,
-      number,
-    ]);
+    const renewed = await this.#engine.run(
+      `update render_jobs set due_at = :dueAt, progress = :progress where ${IS_LATEST}`,
+      {
+        dueAt: this.#claims.leaseEnd(this.#clock()),
+        progress: Math.round(Math.min(1, Math.max(0, progress)) * 1_000),
+        renderId,
+        number,
+      },
+    );
     return renewed === 1;
   }
 
   async giveBack({ renderId, number }: Attempt, delayMs: number): Promise<void> {
     const dueAt = new Date(this.#clock().getTime() + delayMs).toISOString();
     await this.#engine.run(
-      `update render_jobs set status = 'queued', owner = null, due_at = ?, progress = 0 where ${IS_LATEST}`,
-      [dueAt, renderId, number],
+      `update render_jobs set status = 'queued', owner = null, due_at = :dueAt, progress = 0 where ${IS_LATEST}`,
+      { dueAt, renderId, number },
     );
   }
 
   async succeed({ renderId, number }: Attempt, success: RenderSuccess): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
-      const isLatest = ["attempts = ? and status = 'rendering'", number] as const;
-      const row = await this.#writeSuccess(session, isLatest, renderId, success, this.#clock());
+      const row = await this.#writeSuccess(session, { renderId, number }, success, this.#clock());
       if (row === undefined) return false;
       await this.#settle(session, renderId, success);
       await this.#addEvent(session, row, 'render.succeeded');
@@ -117,7 +119,7 @@ export class SqlRenders implements Renders {
         if (exceeded) return exceeded;
         if (remember !== undefined && !(await completeKey(session, render.id, remember))) throw new HoldGone();
         await insertRender(session, render, { status: 'rendering', now, key: remember?.key });
-        const row = await this.#writeSuccess(session, ['attempts = ?', 0], render.id, success, now);
+        const row = await this.#writeSuccess(session, { renderId: render.id, number: 0 }, success, now);
         await this.#settle(session, render.id, success);
         if (row !== undefined) await this.#addEvent(session, row, 'render.succeeded');
         return { kind: 'added' };
@@ -133,9 +135,9 @@ export class SqlRenders implements Renders {
       const at = this.#clock().toISOString();
       const row = await first(
         session,
-        `update render_jobs set status = 'failed', owner = null, finished_at = ?, error = ?, credits = 0
+        `update render_jobs set status = 'failed', owner = null, finished_at = :at, error = :error, credits = 0
          where ${IS_LATEST} returning id, account_id, mode, created_at`,
-        [at, error, renderId, number],
+        { at, error, renderId, number },
       );
       if (row === undefined) return false;
       await this.#release(session, row, code, durationMs);
@@ -145,13 +147,13 @@ export class SqlRenders implements Renders {
   }
 
   async cancel(scope: RenderScope, renderId: string): Promise<RenderRecord | undefined> {
-    const { sql, values } = inScope(scope);
+    const [condition, parameters] = inScope(scope);
     return await this.#engine.transaction(async (session) => {
       const row = await first(
         session,
-        `update render_jobs set status = 'canceled', owner = null, finished_at = ?, credits = 0
-         where id = ? and ${ACTIVE} and ${sql} returning *`,
-        [this.#clock().toISOString(), renderId, ...values],
+        `update render_jobs set status = 'canceled', owner = null, finished_at = :now, credits = 0
+         where id = :renderId and ${ACTIVE} and ${condition} returning *`,
+        { ...parameters, now: this.#clock(), renderId },
       );
       if (row === undefined) return await findRender(session, scope, renderId);
       await this.#release(session, row, 'canceled', undefined);
@@ -168,41 +170,42 @@ export class SqlRenders implements Renders {
     const row = await first(
       this.#engine,
       `select j.* from render_jobs j join accounts a on a.id = j.account_id
-       where j.token = ? and a.state <> 'suspended' and a.deleted_at is null`,
-      [token],
+       where j.token = :token and a.state <> 'suspended' and a.deleted_at is null`,
+      { token },
     );
     return row && toRender(row);
   }
 
   async list(scope: RenderScope, { limit, after, batchId, status, day }: RenderPage): Promise<RenderRecord[]> {
     const { accountId, mode, keyId } = scope;
-    const within: SqlCondition[] = [['account_id = ?', [accountId]]];
-    if (batchId !== undefined) within.push(['batch_id = ?', [batchId]]);
-    const older = '(created_at, id) < (select c.created_at, c.id from render_jobs c where c.id = ?)';
-    const end: SqlCondition | undefined = day === undefined ? undefined : ['created_at <= ?', [`${day}U`]];
-    const before: SqlCondition | undefined = after === undefined ? end : [older, [after]];
-    const from: SqlCondition | undefined = day === undefined ? undefined : ['created_at >= ?', [`${day}T`]];
+    const within: SqlCondition[] = [['account_id = :accountId', { accountId }]];
+    if (batchId !== undefined) within.push(['batch_id = :batchId', { batchId }]);
+    const older = '(created_at, id) < (select c.created_at, c.id from render_jobs c where c.id = :after)';
+    const end: SqlCondition | undefined = day === undefined ? undefined : ['created_at <= :end', { end: `${day}U` }];
+    const before: SqlCondition | undefined = after === undefined ? end : [older, { after }];
+    const from: SqlCondition | undefined =
+      day === undefined ? undefined : ['created_at >= :start', { start: `${day}T` }];
     const filter: SqlCondition[] = after !== undefined && end ? [end] : [];
-    if (mode !== undefined) filter.push(['mode = ?', [mode]]);
-    if (keyId !== undefined) filter.push(['key_id = ?', [keyId]]);
-    if (status !== undefined) filter.push(['status = ?', [status]]);
+    if (mode !== undefined) filter.push(['mode = :mode', { mode }]);
+    if (keyId !== undefined) filter.push(['key_id = :keyId', { keyId }]);
+    if (status !== undefined) filter.push(['status = :status', { status }]);
     const list = { columns: '*', table: 'render_jobs', order: ['created_at', 'id'], count: limit };
     return (await listInSteps(this.#engine, { ...list, within, before, from, filter })).map(toRender);
   }
 
   async remove(scope: RenderScope, renderId: string): Promise<void> {
-    const { sql, values } = inScope(scope);
+    const [condition, parameters] = inScope(scope);
     await this.#engine.transaction(async (session) => {
       // Renders of one batch are deleted one after the other, so that one of them is the last.
       await session.run(
-        'update render_batches set mode = mode where id = (select batch_id from render_jobs where id = ?)',
-        [renderId],
+        'update render_batches set mode = mode where id = (select batch_id from render_jobs where id = :renderId)',
+        { renderId },
       );
       const row = await first(
         session,
-        `delete from render_jobs where id = ? and not ${ACTIVE} and ${sql}
+        `delete from render_jobs where id = :renderId and not ${ACTIVE} and ${condition}
          returning account_id, batch_id, idempotency_key`,
-        [renderId, ...values],
+        { ...parameters, renderId },
       );
       if (row === undefined) return;
       const batchId = textOrNull(row, 'batch_id');
@@ -211,9 +214,9 @@ export class SqlRenders implements Renders {
       if (key === null) return;
       // The key of a batch stands for all its renders, so it goes with the last one.
       await session.run(
-        `delete from idempotency where account_id = ? and key = ? and render_id = ?
-         and not exists (select 1 from render_jobs where batch_id = ?)`,
-        [text(row, 'account_id'), key, batchId ?? renderId, batchId],
+        `delete from idempotency where account_id = :accountId and key = :key and render_id = :claimedBy
+         and not exists (select 1 from render_jobs where batch_id = :batchId)`,
+        { accountId: text(row, 'account_id'), key, claimedBy: batchId ?? renderId, batchId },
       );
     });
   }
@@ -221,8 +224,8 @@ export class SqlRenders implements Renders {
   async releaseLost(isGone: (owner: string) => boolean): Promise<string[]> {
     const rows = await this.#engine.all(
       // The condition on the account makes SQLite look into the index of running renders.
-      "select id, owner, attempts from render_jobs where status = 'rendering' and account_id > '' and owner <> ?",
-      [this.#owner],
+      "select id, owner, attempts from render_jobs where status = 'rendering' and account_id > '' and owner <> :owner",
+      { owner: this.#owner },
     );
     const lost = rows.filter((row) => isGone(text(row, 'owner')));
     for (const row of lost) await this.giveBack({ renderId: text(row, 'id'), number: Number(row['attempts']) }, 0);
@@ -247,23 +250,21 @@ export class SqlRenders implements Renders {
 
   async #writeSuccess(
     session: SqlSession,
-    [condition, attempt]: readonly [sql: string, attempt: number],
-    renderId: string,
+    { renderId, number }: Attempt,
     { output, result, sourceType, credits }: RenderSuccess,
     now: Date,
   ): Promise<SqlRow | undefined> {
-    const at = now.toISOString();
+    const { name, bytes, token, expiresAt } = output;
     return await first(
       session,
-      `update render_jobs set status = 'succeeded', owner = null, finished_at = ?, started_at = coalesce(started_at, ?),
-         progress = 1000, result = ?, source_type = ?, credits = ?, output = ?, output_bytes = ?, has_output = 1, token = ?,
-         expires_at = ?
-       where id = ? and ${condition} returning id, account_id, mode`,
-      [
-        ...[at, at, result, sourceType, credits],
-        ...[output.name, output.bytes, output.token, output.expiresAt.toISOString()],
-        ...[renderId, attempt],
-      ],
+      `update render_jobs set status = 'succeeded', owner = null, finished_at = :at, started_at = coalesce(started_at, :at),
+         progress = 1000, result = :result, source_type = :sourceType, credits = :credits, output = :name,
+         output_bytes = :bytes, has_output = 1, token = :token, expires_at = :expiresAt
+       where ${IS_LATEST} returning id, account_id, mode`,
+      {
+        ...{ at: now, result, sourceType, credits, name, bytes, token },
+        ...{ expiresAt, renderId, number },
+      },
     );
   }
 
@@ -286,16 +287,19 @@ export class SqlRenders implements Renders {
 
   /** The event of the batch follows from the one of its last render, which isn't published after the render is deleted. */
   async #keepBatchEvent(session: SqlSession, accountId: string, batchId: string, renderId: string): Promise<void> {
-    const pending = 'select 1 as one from render_events where handled_at is null and render_id = ?';
-    if ((await session.all(pending, [renderId])).length === 0) return;
+    const pending = 'select 1 as one from render_events where handled_at is null and render_id = :renderId';
+    if ((await session.all(pending, { renderId })).length === 0) return;
     await addBatchEvent(session, accountId, batchId, this.#clock().toISOString());
   }
 
   async #addEvent(session: SqlSession, row: SqlRow, type: RenderEvent['type']): Promise<void> {
-    await session.run(
-      'insert into render_events (id, account_id, render_id, type, created_at) values (?, ?, ?, ?, ?)',
-      [randomUUID(), text(row, 'account_id'), text(row, 'id'), type, this.#clock().toISOString()],
-    );
+    await insertRow(session, 'render_events', {
+      id: randomUUID(),
+      account_id: text(row, 'account_id'),
+      render_id: text(row, 'id'),
+      type,
+      created_at: this.#clock(),
+    });
   }
 }
 
@@ -304,8 +308,11 @@ async function findRender(
   scope: RenderScope,
   renderId: string,
 ): Promise<RenderRecord | undefined> {
-  const { sql, values } = inScope(scope);
-  const row = await first(session, `select * from render_jobs where id = ? and ${sql}`, [renderId, ...values]);
+  const [condition, parameters] = inScope(scope);
+  const row = await first(session, `select * from render_jobs where id = :renderId and ${condition}`, {
+    ...parameters,
+    renderId,
+  });
   return row && toRender(row);
 }
 
@@ -313,8 +320,8 @@ function createEvents(engine: Engine, clock: Clock): RenderEvents {
   return {
     pending: async (count) => {
       const rows = await engine.all(
-        'select * from render_events where handled_at is null order by created_at, id limit ?',
-        [count],
+        'select * from render_events where handled_at is null order by created_at, id limit :count',
+        { count },
       );
       return rows.map((row) => ({
         id: text(row, 'id'),
@@ -325,10 +332,10 @@ function createEvents(engine: Engine, clock: Clock): RenderEvents {
       }));
     },
     markHandled: async (eventId) => {
-      await engine.run('update render_events set handled_at = ? where id = ? and handled_at is null', [
-        clock().toISOString(),
+      await engine.run('update render_events set handled_at = :now where id = :eventId and handled_at is null', {
+        now: clock().toISOString(),
         eventId,
-      ]);
+      });
     },
   };
 }

@@ -4,7 +4,7 @@ import { first, type SqlSession } from '../engine.ts';
 import { integer } from '../rows.ts';
 
 export async function storedBytesOf(session: SqlSession, accountId: string): Promise<number> {
-  const row = await first(session, 'select bytes from stored_bytes where account_id = ?', [accountId]);
+  const row = await first(session, 'select bytes from stored_bytes where account_id = :accountId', { accountId });
   return row === undefined ? 0 : integer(row, 'bytes');
 }
 

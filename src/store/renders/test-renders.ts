@@ -22,22 +22,23 @@ export async function countTestRenders(
   if (renders <= limit) {
     // The clocks of two servers may differ around midnight, so a day never gives way to an earlier one.
     const counted = await session.run(
-      `insert into test_renders (account_id, day, renders) values (?, ?, ?) on conflict (account_id) do update set
+      `insert into test_renders (account_id, day, renders) values (:accountId, :day, :renders) on conflict (account_id) do update set
          renders = excluded.renders + case when test_renders.day < excluded.day then 0 else test_renders.renders end,
          day = case when test_renders.day < excluded.day then excluded.day else test_renders.day end
-       where test_renders.day < excluded.day or test_renders.renders + excluded.renders <= ?`,
-      [accountId, day, renders, limit],
+       where test_renders.day < excluded.day or test_renders.renders + excluded.renders <= :limit`,
+      { accountId, day, renders, limit },
     );
     if (counted === 1) return undefined;
   }
-  const sql = 'select coalesce(sum(renders), 0) as n from test_renders where account_id = ? and day >= ?';
-  return renders + integer(must(await first(session, sql, [accountId, day]), 'a sum'), 'n');
+  const sql = 'select coalesce(sum(renders), 0) as n from test_renders where account_id = :accountId and day >= :day';
+  return renders + integer(must(await first(session, sql, { accountId, day }), 'a sum'), 'n');
 }
 
 /** For a render that was counted at `at` and has failed. Those of earlier days are no longer counted anyway. */
 export async function uncountTestRender(session: SqlSession, accountId: string, at: string): Promise<void> {
-  const update = 'update test_renders set renders = renders - 1 where account_id = ? and day = ? and renders > 0';
-  await session.run(update, [accountId, dayOf(at)]);
+  const update =
+    'update test_renders set renders = renders - 1 where account_id = :accountId and day = :at and renders > 0';
+  await session.run(update, { accountId, at: dayOf(at) });
 }
 
 function dayOf(at: string): string {

@@ -1,7 +1,15 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { type Engine, first } from '../engine.ts';
-import { integer, type SqlRow, type SqlValue, text, textOrNull } from '../rows.ts';
-import { type SqlCondition, deleteInSteps, listInSteps, rangesOf, SUMMED_ROWS } from '../bounded/steps.ts';
+import { type Engine, first, insertRows } from '../engine.ts';
+import { integer, type SqlParameters, type SqlRow, text, textOrNull } from '../rows.ts';
+import {
+  compare,
+  EVERY_ROW,
+  type SqlCondition,
+  deleteInSteps,
+  listInSteps,
+  rangesOf,
+  SUMMED_ROWS,
+} from '../bounded/steps.ts';
 import type { LoggedRequest, RequestFilter, RequestLog } from './request-log.ts';
 
 const COLUMNS = 'id, account_id, at, key_id, path, status, code, duration_ms, credits, bytes_in, bytes_out, faults';
@@ -9,9 +17,7 @@ const COLUMNS = 'id, account_id, at, key_id, path, status, code, duration_ms, cr
 const BATCH = 50;
 /** How many entries of an index a statement skips. */
 const SKIPPED_ROWS = 10_000;
-const ROW = `(${COLUMNS.split(', ')
-  .map(() => '?')
-  .join(', ')})`;
+const ORDER = ['at', 'id'] as const;
 
 export class SqlRequestLog implements RequestLog {
   readonly #engine: Engine;
@@ -23,64 +29,65 @@ export class SqlRequestLog implements RequestLog {
   async append(requests: readonly LoggedRequest[]): Promise<void> {
     for (let start = 0; start < requests.length; start += BATCH) {
       const batch = requests.slice(start, start + BATCH);
-      await this.#engine.run(
-        `insert into requests (${COLUMNS}) values ${batch.map(() => ROW).join(', ')} on conflict (id) do nothing`,
-        batch.flatMap(valuesOf),
-      );
+      await insertRows(this.#engine, 'requests', batch.map(valuesOf), 'on conflict (id) do nothing');
     }
   }
 
   async list(accountId: string, { statuses, keyId, day, before, count }: RequestFilter): Promise<LoggedRequest[]> {
-    const end: SqlCondition | undefined = day === undefined ? undefined : ['at <= ?', [`${day}U`]];
-    const older: SqlCondition | undefined = before && ['(at, id) < (?, ?)', [before.at, before.id]];
-    const from: SqlCondition | undefined = day === undefined ? undefined : ['at >= ?', [`${day}T`]];
-    const within: SqlCondition[] = [['account_id = ?', [accountId]]];
+    const end: SqlCondition | undefined = day === undefined ? undefined : ['at <= :end', { end: `${day}U` }];
+    const older: SqlCondition | undefined = before && compare(ORDER, '<', before);
+    const from: SqlCondition | undefined = day === undefined ? undefined : ['at >= :start', { start: `${day}T` }];
+    const within: SqlCondition[] = [['account_id = :accountId', { accountId }]];
     const filter: SqlCondition[] = older && end ? [end] : [];
-    if (statuses) filter.push(['status >= ? and status <= ?', statuses]);
-    if (keyId !== undefined) filter.push(['key_id = ?', [keyId]]);
-    const page = { columns: COLUMNS, table: 'requests', order: ['at', 'id'], within, from, before: older ?? end };
+    if (statuses)
+      filter.push(['status >= :lowest and status <= :highest', { lowest: statuses[0], highest: statuses[1] }]);
+    if (keyId !== undefined) filter.push(['key_id = :keyId', { keyId }]);
+    const page = { columns: COLUMNS, table: 'requests', order: ORDER, within, from, before: older ?? end };
     return (await listInSteps(this.#engine, { ...page, filter, count })).map(toRequest);
   }
 
   async find(accountId: string, id: string): Promise<LoggedRequest | undefined> {
-    const sql = `select ${COLUMNS} from requests where account_id = ? and id = ?`;
-    const row = await first(this.#engine, sql, [accountId, id]);
+    const sql = `select ${COLUMNS} from requests where account_id = :accountId and id = :id`;
+    const row = await first(this.#engine, sql, { accountId, id });
     return row && toRequest(row);
   }
 
   async trim(before: Date, maxPerAccount: number): Promise<number> {
-    let deleted = await deleteInSteps(this.#engine, 'requests', ['id'], ['at < ?', [before.toISOString()]]);
+    let deleted = await deleteInSteps(this.#engine, 'requests', ['id'], ['at < :before', { before }]);
     // A range has no more rows than an account may have, so only its last account can have too many.
     const rows = Math.min(maxPerAccount, SUMMED_ROWS);
-    const ranges = rangesOf(this.#engine, { table: 'requests', column: 'account_id', within: ['1 = 1', []], rows });
+    const ranges = rangesOf(this.#engine, { table: 'requests', column: 'account_id', within: EVERY_ROW, rows });
     for await (const { to: accountId } of ranges) {
-      const last = await this.#nthNewest(accountId, maxPerAccount + 1);
+      const last = await this.#nthNewest(accountId, maxPerAccount);
       if (last === undefined) continue;
-      const tooMany: SqlCondition = ['account_id = ? and (at, id) <= (?, ?)', [accountId, ...last]];
+      const [older, parameters] = compare(ORDER, '<', last);
+      const tooMany: SqlCondition = [`account_id = :accountId and ${older}`, { accountId, ...parameters }];
       deleted += await deleteInSteps(this.#engine, 'requests', ['id'], tooMany);
     }
     return deleted;
   }
 
   /** The time and id of a request. Undefined when the account has fewer. */
-  async #nthNewest(accountId: string, n: number): Promise<readonly [at: string, id: string] | undefined> {
-    let last: readonly [at: string, id: string] | undefined;
+  async #nthNewest(accountId: string, n: number): Promise<SqlRow | undefined> {
+    let last: SqlRow | undefined;
     for (let left = n; left > 0; left -= SKIPPED_ROWS) {
-      const [older, values] = last === undefined ? ['', []] : ['and (at, id) < (?, ?)', last];
-      const sql = `select at, id from requests where account_id = ? ${older} order by at desc, id desc limit 1 offset ?`;
-      const row = await first(this.#engine, sql, [accountId, ...values, Math.min(left, SKIPPED_ROWS) - 1]);
-      if (row === undefined) return undefined;
-      last = [text(row, 'at'), text(row, 'id')];
+      const [older, parameters] = last === undefined ? EVERY_ROW : compare(ORDER, '<', last);
+      const sql = `select at, id from requests where account_id = :accountId and ${older} order by at desc, id desc`;
+      const skipped = Math.min(left, SKIPPED_ROWS) - 1;
+      last = await first(this.#engine, `${sql} limit 1 offset :skipped`, { ...parameters, accountId, skipped });
+      if (last === undefined) return undefined;
       await yieldToEventLoop();
     }
     return last;
   }
 }
 
-function valuesOf(request: LoggedRequest): SqlValue[] {
+function valuesOf(request: LoggedRequest): SqlParameters {
   const { id, accountId, at, keyId, path, status, code, durationMs, credits, bytesIn, bytesOut, faults } = request;
-  const facts = [id, accountId, at, keyId, path, status, code];
-  return [...facts, durationMs, credits, bytesIn, bytesOut, JSON.stringify(faults)];
+  return {
+    ...{ id, account_id: accountId, at, key_id: keyId, path, status, code, duration_ms: durationMs, credits },
+    ...{ bytes_in: bytesIn, bytes_out: bytesOut, faults: JSON.stringify(faults) },
+  };
 }
 
 function toRequest(row: SqlRow): LoggedRequest {

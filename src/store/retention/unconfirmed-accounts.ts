@@ -12,10 +12,10 @@ import { type SqlCondition, rangesOf } from '../bounded/steps.ts';
 
 const ACCOUNTS = 50;
 
-const UNCONFIRMED: SqlCondition = ['unconfirmed_email is not null', []];
+const UNCONFIRMED: SqlCondition = ['unconfirmed_email is not null', {}];
 
 const IS_UNUSED = `
-  a.state = 'active' and a.created_at < ?
+  a.state = 'active' and a.created_at < :before
   and exists (select 1 from users u where u.account_id = a.id)
   and not exists (select 1 from users u where u.account_id = a.id and u.unconfirmed_email is null)
   and not exists (select 1 from api_keys k where k.account_id = a.id and k.mode = 'live')
@@ -33,9 +33,9 @@ export async function eraseUnconfirmed(engine: Engine, clock: Clock, before: Dat
   for await (const { after, to } of rangesOf(engine, users)) {
     const rows = await engine.all(
       `select a.id from accounts a where a.id in (
-         select account_id from users where unconfirmed_email is not null and account_id > ? and account_id <= ?)
+         select account_id from users where unconfirmed_email is not null and account_id > :after and account_id <= :to)
        and ${IS_UNUSED}`,
-      [after, to, before.toISOString()],
+      { after, to, before },
     );
     for (const row of rows) {
       if (await eraseIfUnused(engine, text(row, 'id'), before, clock())) erased += 1;
@@ -49,11 +49,11 @@ export async function eraseUnconfirmed(engine: Engine, clock: Clock, before: Dat
 async function eraseIfUnused(engine: Engine, accountId: string, before: Date, now: Date): Promise<boolean> {
   return await engine.transaction(async (session) => {
     // Locks the user, who may be confirming the address at this moment.
-    await session.run('update users set role = role where account_id = ?', [accountId]);
-    const found = await first(session, `select a.id from accounts a where a.id = ? and ${IS_UNUSED}`, [
+    await session.run('update users set role = role where account_id = :accountId', { accountId });
+    const found = await first(session, `select a.id from accounts a where a.id = :accountId and ${IS_UNUSED}`, {
       accountId,
-      before.toISOString(),
-    ]);
+      before,
+    });
     return found !== undefined && (await eraseAccount(session, accountId, 'system', now.toISOString()));
   });
 }

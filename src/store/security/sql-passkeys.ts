@@ -1,12 +1,12 @@
 import { must } from '../../primitives/must.ts';
-import { type Engine, first, type SqlSession } from '../engine.ts';
+import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { date, integer, type SqlRow, text, textList } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
 import { type SqlCondition, deleteInSteps } from '../bounded/steps.ts';
 import { MAX_PASSKEYS, type NewPasskey, type Passkey, type Passkeys } from './passkeys.ts';
 
 const LOCK_ACCOUNT =
-  'update accounts set state = state where id = (select account_id from users where id = ?) and deleted_at is null';
+  'update accounts set state = state where id = (select account_id from users where id = :userId) and deleted_at is null';
 const COLUMNS = 'id, user_id, name, public_key, counter, transports, created_at, last_used_at';
 
 export class SqlPasskeys implements Passkeys {
@@ -19,27 +19,37 @@ export class SqlPasskeys implements Passkeys {
   }
 
   async list(userId: string): Promise<Passkey[]> {
-    const rows = await this.#engine.all(`select ${COLUMNS} from passkeys where user_id = ? order by created_at, id`, [
-      userId,
-    ]);
+    const rows = await this.#engine.all(
+      `select ${COLUMNS} from passkeys where user_id = :userId order by created_at, id`,
+      { userId },
+    );
     return rows.map(toPasskey);
   }
 
   async find(id: string): Promise<Passkey | undefined> {
-    const row = await first(this.#engine, `select ${COLUMNS} from passkeys where id = ?`, [id]);
+    const row = await first(this.#engine, `select ${COLUMNS} from passkeys where id = :id`, { id });
     return row && toPasskey(row);
   }
 
   async add({ id, userId, name, publicKey, counter, transports }: NewPasskey): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       // Locks the account, so that two requests can't both add the last one, and none is added while it is erased.
-      if ((await session.run(LOCK_ACCOUNT, [userId])) === 0) return false;
-      const existing = await session.all('select id from passkeys where user_id = ?', [userId]);
+      if ((await session.run(LOCK_ACCOUNT, { userId })) === 0) return false;
+      const existing = await session.all('select id from passkeys where user_id = :userId', { userId });
       if (existing.length >= MAX_PASSKEYS) return false;
-      const added = await session.run(
-        `insert into passkeys (id, user_id, name, public_key, counter, transports, created_at)
-         values (?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`,
-        [id, userId, name, publicKey, counter, JSON.stringify(transports), this.#clock().toISOString()],
+      const added = await insertRow(
+        session,
+        'passkeys',
+        {
+          id,
+          user_id: userId,
+          name,
+          public_key: publicKey,
+          counter,
+          transports: JSON.stringify(transports),
+          created_at: this.#clock(),
+        },
+        `on conflict (id) do nothing`,
       );
       if (added === 1) await this.#record(session, userId, 'user.passkey_added', { name });
       return added === 1;
@@ -48,44 +58,40 @@ export class SqlPasskeys implements Passkeys {
 
   async markUsed(id: string, counter: number): Promise<boolean> {
     const changed = await this.#engine.run(
-      `update passkeys set counter = ?, last_used_at = ?
-       where id = ? and (counter < ? or (counter = 0 and ? = 0))`,
-      [counter, this.#clock().toISOString(), id, counter, counter],
+      `update passkeys set counter = :counter, last_used_at = :now
+       where id = :id and (counter < :counter or (counter = 0 and :counter = 0))`,
+      { counter, now: this.#clock(), id },
     );
     return changed === 1;
   }
 
   async remove(userId: string, id: string): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
-      const removed = await session.run('delete from passkeys where user_id = ? and id = ?', [userId, id]);
+      const removed = await session.run('delete from passkeys where user_id = :userId and id = :id', { userId, id });
       if (removed === 1) await this.#record(session, userId, 'user.passkey_removed', {});
       return removed === 1;
     });
   }
 
   async addChallenge(hash: string, visitor: string, expiresAt: Date): Promise<void> {
-    await this.#engine.run('insert into passkey_challenges (hash, visitor, expires_at) values (?, ?, ?)', [
-      hash,
-      visitor,
-      expiresAt.toISOString(),
-    ]);
+    await insertRow(this.#engine, 'passkey_challenges', { hash, visitor, expires_at: expiresAt });
   }
 
   async useChallenge(hash: string, visitor: string): Promise<boolean> {
     const used = await this.#engine.run(
-      'delete from passkey_challenges where hash = ? and visitor = ? and expires_at > ?',
-      [hash, visitor, this.#clock().toISOString()],
+      'delete from passkey_challenges where hash = :hash and visitor = :visitor and expires_at > :now',
+      { hash, visitor, now: this.#clock() },
     );
     return used === 1;
   }
 
   async removeExpired(): Promise<void> {
-    const isOver: SqlCondition = ['expires_at <= ?', [this.#clock().toISOString()]];
+    const isOver: SqlCondition = ['expires_at <= :now', { now: this.#clock() }];
     await deleteInSteps(this.#engine, 'passkey_challenges', ['hash'], isOver);
   }
 
   async #record(session: SqlSession, userId: string, action: string, details: object): Promise<void> {
-    const user = must(await first(session, 'select account_id from users where id = ?', [userId]), 'the user');
+    const user = must(await first(session, 'select account_id from users where id = :userId', { userId }), 'the user');
     await recordAudit(session, this.#clock().toISOString(), {
       actor: `user:${userId}`,
       action,

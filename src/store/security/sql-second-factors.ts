@@ -1,6 +1,6 @@
 import { must } from '../../primitives/must.ts';
 import type { Actor } from '../actor.ts';
-import { type Engine, first, type SqlSession } from '../engine.ts';
+import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { date, integer, text } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
 import type { AuthenticatorState, NewAuthenticator, SecondFactors } from './second-factors.ts';
@@ -18,8 +18,8 @@ export class SqlSecondFactors implements SecondFactors {
     const row = await first(
       this.#engine,
       `select secret, created_at, (select count(*) from recovery_codes c where c.user_id = a.user_id) as codes
-       from authenticators a where user_id = ?`,
-      [userId],
+       from authenticators a where user_id = :userId`,
+      { userId },
     );
     return (
       row && { secret: text(row, 'secret'), createdAt: date(row, 'created_at'), recoveryCodes: integer(row, 'codes') }
@@ -28,10 +28,11 @@ export class SqlSecondFactors implements SecondFactors {
 
   async add({ userId, secret, step, recoveryHashes }: NewAuthenticator): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
-      const added = await session.run(
-        `insert into authenticators (user_id, secret, last_step, created_at) values (?, ?, ?, ?)
-         on conflict (user_id) do nothing`,
-        [userId, secret, step, this.#clock().toISOString()],
+      const added = await insertRow(
+        session,
+        'authenticators',
+        { user_id: userId, secret, last_step: step, created_at: this.#clock() },
+        `on conflict (user_id) do nothing`,
       );
       if (added === 0) return false;
       await setRecoveryCodes(session, userId, recoveryHashes);
@@ -41,13 +42,16 @@ export class SqlSecondFactors implements SecondFactors {
   }
 
   async useStep(userId: string, step: number): Promise<boolean> {
-    const update = 'update authenticators set last_step = ? where user_id = ? and last_step < ?';
-    return (await this.#engine.run(update, [step, userId, step])) === 1;
+    const update = 'update authenticators set last_step = :step where user_id = :userId and last_step < :step';
+    return (await this.#engine.run(update, { step, userId })) === 1;
   }
 
   async useRecoveryCode(userId: string, hash: string): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
-      const used = await session.run('delete from recovery_codes where user_id = ? and hash = ?', [userId, hash]);
+      const used = await session.run('delete from recovery_codes where user_id = :userId and hash = :hash', {
+        userId,
+        hash,
+      });
       if (used === 1) await this.#record(session, userId, `user:${userId}`, 'user.recovery_code_used');
       return used === 1;
     });
@@ -56,7 +60,7 @@ export class SqlSecondFactors implements SecondFactors {
   async replaceRecoveryCodes(userId: string, hashes: readonly string[]): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       // Locks the row, so that two requests can't both add their codes.
-      const found = await session.run('update authenticators set secret = secret where user_id = ?', [userId]);
+      const found = await session.run('update authenticators set secret = secret where user_id = :userId', { userId });
       if (found === 0) return false;
       await setRecoveryCodes(session, userId, hashes);
       await this.#record(session, userId, `user:${userId}`, 'user.recovery_codes_replaced');
@@ -66,23 +70,23 @@ export class SqlSecondFactors implements SecondFactors {
 
   async remove(userId: string, actor: Actor): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
-      const removed = await session.run('delete from authenticators where user_id = ?', [userId]);
-      await session.run('delete from recovery_codes where user_id = ?', [userId]);
+      const removed = await session.run('delete from authenticators where user_id = :userId', { userId });
+      await session.run('delete from recovery_codes where user_id = :userId', { userId });
       if (removed === 1) await this.#record(session, userId, actor, 'user.two_factor_off');
       return removed === 1;
     });
   }
 
   async #record(session: SqlSession, userId: string, actor: Actor, action: string): Promise<void> {
-    const user = must(await first(session, 'select account_id from users where id = ?', [userId]), 'the user');
+    const user = must(await first(session, 'select account_id from users where id = :userId', { userId }), 'the user');
     const entry = { actor, action, accountId: text(user, 'account_id'), subject: userId };
     await recordAudit(session, this.#clock().toISOString(), entry);
   }
 }
 
 async function setRecoveryCodes(session: SqlSession, userId: string, hashes: readonly string[]): Promise<void> {
-  await session.run('delete from recovery_codes where user_id = ?', [userId]);
+  await session.run('delete from recovery_codes where user_id = :userId', { userId });
   for (const hash of hashes) {
-    await session.run('insert into recovery_codes (user_id, hash) values (?, ?)', [userId, hash]);
+    await insertRow(session, 'recovery_codes', { user_id: userId, hash });
   }
 }

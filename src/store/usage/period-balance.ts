@@ -13,8 +13,8 @@ export async function readBalance(
 ): Promise<Balance> {
   const row = await first(
     session,
-    'select used, reserved, granted from periods where account_id = ? and starts_at = ?',
-    [accountId, startsAt],
+    'select used, reserved, granted from periods where account_id = :accountId and starts_at = :startsAt',
+    { accountId, startsAt },
   );
   return row ? toBalance(row, limit) : { used: 0, reserved: 0, limit };
 }

@@ -3,7 +3,7 @@
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { KEY_MODES } from '../../account/api-key.ts';
-import type { Engine } from '../engine.ts';
+import { type Engine, insertRow } from '../engine.ts';
 import { integer, oneOf, type SqlRow, text, textOrNull, toRow } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
 import { type SqlCondition, rangesOf } from '../bounded/steps.ts';
@@ -17,14 +17,16 @@ const RENDER_KINDS = ['image', 'video', 'overlay'] as const;
 function toStored(row: SqlRow): Omit<UsageDetail, 'day'>[] {
   const details: unknown = JSON.parse(text(row, 'details'));
   if (!Array.isArray(details)) throw new TypeError('The stored details of a day are not a list.');
-  return details.map(toRow).map((detail) => ({
-    keyId: textOrNull(detail, 'keyId'),
-    kind: oneOf(detail, 'kind', RENDER_KINDS),
-    mode: oneOf(detail, 'mode', KEY_MODES),
-    outcome: text(detail, 'outcome'),
-    renders: integer(detail, 'renders'),
-    credits: integer(detail, 'credits'),
-  }));
+  return details
+    .map(toRow)
+    .map((detail) => ({
+      keyId: textOrNull(detail, 'keyId'),
+      kind: oneOf(detail, 'kind', RENDER_KINDS),
+      mode: oneOf(detail, 'mode', KEY_MODES),
+      outcome: text(detail, 'outcome'),
+      renders: integer(detail, 'renders'),
+      credits: integer(detail, 'credits'),
+    }));
 }
 
 export async function usageDetails(
@@ -35,8 +37,8 @@ export async function usageDetails(
 ): Promise<UsageDetail[]> {
   const { from, to } = range;
   const rows = await engine.all(
-    'select day, details from usage_details where account_id = ? and day >= ? and day <= ?',
-    [accountId, from, to],
+    'select day, details from usage_details where account_id = :accountId and day >= :from and day <= :to',
+    { accountId, from, to },
   );
   const stored = new Map(rows.map((row) => [text(row, 'day'), toStored(row)]));
   const details: UsageDetail[] = [];
@@ -68,17 +70,17 @@ function isOver(day: string, now: Date): boolean {
 async function computeDay(engine: Engine, accountId: string, day: string): Promise<Omit<UsageDetail, 'day'>[]> {
   // The next character after the T of a timestamp ends the day.
   const within: SqlCondition = [
-    'account_id = ? and finished_at >= ? and finished_at < ?',
-    [accountId, `${day}T`, `${day}U`],
+    'account_id = :accountId and finished_at >= :start and finished_at < :end',
+    { accountId, start: `${day}T`, end: `${day}U` },
   ];
   const sums = new Map<string, Omit<UsageDetail, 'day'>>();
   for await (const { after, to } of rangesOf(engine, { table: 'renders', column: 'finished_at', within })) {
     const rows = await engine.all(
       `select key_id, kind, mode, outcome, count(*) as renders,
               sum(case state when 'settled' then credits else 0 end) as credits
-       from renders where account_id = ? and finished_at >= ? and finished_at > ? and finished_at <= ?
+       from renders where account_id = :accountId and finished_at >= :start and finished_at > :after and finished_at <= :to
        group by key_id, kind, mode, outcome`,
-      [accountId, `${day}T`, after, to],
+      { accountId, start: `${day}T`, after, to },
     );
     for (const row of rows) addTo(sums, toDetail(row));
   }
@@ -110,10 +112,11 @@ function addTo(sums: Map<string, Omit<UsageDetail, 'day'>>, detail: Omit<UsageDe
 async function store(engine: Engine, accountId: string, days: readonly (readonly [string, string])[]): Promise<void> {
   await engine.transaction(async (session) => {
     for (const [day, details] of days) {
-      await session.run(
-        `insert into usage_details (account_id, day, details) values (?, ?, ?)
-         on conflict (account_id, day) do nothing`,
-        [accountId, day, details],
+      await insertRow(
+        session,
+        'usage_details',
+        { account_id: accountId, day, details },
+        `on conflict (account_id, day) do nothing`,
       );
     }
   });

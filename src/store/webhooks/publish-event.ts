@@ -1,7 +1,7 @@
 // From an event of the outbox to deliveries, in one transaction with the end of the event.
 
 import { createHash, randomUUID } from 'node:crypto';
-import type { SqlSession } from '../engine.ts';
+import { type SqlSession, insertRow } from '../engine.ts';
 import type { RenderEvent } from '../renders/renders.ts';
 import { dueSince, toEndpoint } from './webhook-rows.ts';
 import type { WebhookEndpoint, WebhookMessage } from './webhooks.ts';
@@ -20,20 +20,20 @@ export async function publishEvent(
   at: string,
 ): Promise<number | undefined> {
   const { accountId } = event;
-  const handled = 'update render_events set handled_at = ? where id = ? and handled_at is null';
-  if ((await session.run(handled, [at, event.id])) === 0) return undefined;
+  const handled = 'update render_events set handled_at = :at where id = :id and handled_at is null';
+  if ((await session.run(handled, { at, id: event.id })) === 0) return undefined;
   if (batchId !== undefined) await addBatchEvent(session, accountId, batchId, at);
   if (await isSuspended(session, accountId)) return 0;
   const endpoints = await receivers(session, event);
   const added = endpoints.length + (webhookUrl === undefined ? 0 : 1);
   if (added === 0) return 0;
-  await session.run('insert into webhook_messages (id, account_id, type, body, created_at) values (?, ?, ?, ?, ?)', [
-    message.id,
-    accountId,
-    message.type,
-    message.body,
-    at,
-  ]);
+  await insertRow(session, 'webhook_messages', {
+    id: message.id,
+    account_id: accountId,
+    type: message.type,
+    body: message.body,
+    created_at: at,
+  });
   const messageId = message.id;
   for (const { id, url } of endpoints) await addDelivery(session, { accountId, messageId, endpointId: id, url }, at);
   if (webhookUrl !== undefined) {
@@ -44,14 +44,15 @@ export async function publishEvent(
 
 async function isSuspended(session: SqlSession, accountId: string): Promise<boolean> {
   return (
-    (await session.all("select 1 as one from accounts where id = ? and state = 'suspended'", [accountId])).length > 0
+    (await session.all("select 1 as one from accounts where id = :accountId and state = 'suspended'", { accountId }))
+      .length > 0
   );
 }
 
 async function receivers(session: SqlSession, { accountId, type }: RenderEvent): Promise<WebhookEndpoint[]> {
   const rows = await session.all(
-    "select * from webhook_endpoints where account_id = ? and state = 'enabled' order by created_at, id",
-    [accountId],
+    "select * from webhook_endpoints where account_id = :accountId and state = 'enabled' order by created_at, id",
+    { accountId },
   );
   const wanted = rows.map(toEndpoint).filter(({ events }) => events.length === 0 || events.includes(type));
   const locked: WebhookEndpoint[] = [];
@@ -70,8 +71,8 @@ export async function lockEnabled(
   endpointId: string,
 ): Promise<WebhookEndpoint[]> {
   const rows = await session.all(
-    "update webhook_endpoints set url = url where account_id = ? and id = ? and state = 'enabled' returning *",
-    [accountId, endpointId],
+    "update webhook_endpoints set url = url where account_id = :accountId and id = :endpointId and state = 'enabled' returning *",
+    { accountId, endpointId },
   );
   return rows.map(toEndpoint);
 }
@@ -85,10 +86,10 @@ export async function addBatchEvent(
 ): Promise<void> {
   await session.run(
     `insert into render_events (id, account_id, render_id, type, created_at)
-     select ?, ?, ?, 'batch.completed', ?
-     where not exists (select 1 from render_jobs where batch_id = ? and status in ('queued', 'rendering'))
+     select :batchId, :accountId, :batchId, 'batch.completed', :at
+     where not exists (select 1 from render_jobs where batch_id = :batchId and status in ('queued', 'rendering'))
      on conflict (id) do nothing`,
-    [batchId, accountId, batchId, at, batchId],
+    { batchId, accountId, at },
   );
 }
 
@@ -109,11 +110,17 @@ export async function addDelivery(
   at: string,
 ): Promise<string> {
   const id = randomUUID();
-  await session.run(
-    `insert into webhook_deliveries (id, account_id, message_id, endpoint_id, lane, url, status, due_at, created_at)
-     values (?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
-    [id, accountId, messageId, endpointId ?? null, endpointId ?? laneOf(accountId, url), url, dueSince(at), at],
-  );
+  await insertRow(session, 'webhook_deliveries', {
+    id,
+    account_id: accountId,
+    message_id: messageId,
+    endpoint_id: endpointId ?? null,
+    lane: endpointId ?? laneOf(accountId, url),
+    url,
+    status: 'pending',
+    due_at: dueSince(at),
+    created_at: at,
+  });
   return id;
 }
 

@@ -1,10 +1,10 @@
 // Deliveries of webhooks. Transactions lock the endpoint before its deliveries.
 
 import { MAX_AHEAD_MS, MAX_FAILING_MS } from '../../account/webhook-schedule.ts';
-import { type Engine, first, type SqlSession } from '../engine.ts';
+import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import type { RenderEvent } from '../renders/renders.ts';
 import { ROUND, Rounds } from '../bounded/rounds.ts';
-import { integer, type SqlRow, text, textOrNull } from '../rows.ts';
+import { integer, type SqlParameters, type SqlRow, text, textOrNull } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
 import { endPending, ensureAccountSecrets, findEndpoint, secretsOf } from './sql-webhook-endpoints.ts';
 import { addDelivery, lockEnabled, publishEvent } from './publish-event.ts';
@@ -33,15 +33,15 @@ const MAX_ATTEMPTS_KEPT = 50;
 
 const WITH_TYPE = 'select d.*, m.type from webhook_deliveries d join webhook_messages m on m.id = d.message_id';
 /** An attempt that was ended before, and whose write is repeated, has no owner any more. */
-const IS_LATEST = "id = ? and claims = ? and status = 'pending' and owner is not null";
+const IS_LATEST = "id = :id and claims = :claim and status = 'pending' and owner is not null";
 
-/** Each with the parameters now and `MAX_AHEAD_MS` from now. */
-const IS_LEASED = 'r.owner is not null and r.due_at > ? and r.due_at <= ?';
+/** With the parameters `:now`, and `:tooLate`, which is `MAX_AHEAD_MS` from now. */
+const IS_LEASED = 'r.owner is not null and r.due_at > :now and r.due_at <= :tooLate';
 const FIRST_OF_LANE = "select d.id from webhook_deliveries d where d.status = 'pending' and d.lane = lanes.lane";
 /** Retries come first: new deliveries to a receiver that is slow and fails would hold them up forever. */
-const FIRST_DUE = `coalesce((${FIRST_OF_LANE} and d.due_at >= '1' and d.due_at <= ? order by d.due_at limit 1),
+const FIRST_DUE = `coalesce((${FIRST_OF_LANE} and d.due_at >= '1' and d.due_at <= :now order by d.due_at limit 1),
   (${FIRST_OF_LANE} and d.due_at < '1' order by d.due_at limit 1),
-  (${FIRST_OF_LANE} and d.due_at > ? order by d.due_at limit 1))`;
+  (${FIRST_OF_LANE} and d.due_at > :tooLate order by d.due_at limit 1))`;
 
 const NEXT_LANE = "select d.lane from webhook_deliveries d where d.status = 'pending' and d.lane >";
 
@@ -51,7 +51,7 @@ const NEXT_LANE = "select d.lane from webhook_deliveries d where d.status = 'pen
  */
 const CANDIDATES = `
   with recursive lanes (lane, n) as (
-    select (${NEXT_LANE} ? order by d.lane limit 1), 1
+    select (${NEXT_LANE} :after order by d.lane limit 1), 1
     union all
     select (${NEXT_LANE} lanes.lane order by d.lane limit 1), n + 1
     from lanes where lanes.lane is not null and n < ${ROUND}
@@ -92,10 +92,13 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
     return await this.#engine.transaction(async (session) => {
       const [endpoint] = await lockEnabled(session, accountId, endpointId);
       if (endpoint === undefined) return undefined;
-      await session.run(
-        'insert into webhook_messages (id, account_id, type, body, created_at) values (?, ?, ?, ?, ?)',
-        [message.id, accountId, message.type, message.body, at],
-      );
+      await insertRow(session, 'webhook_messages', {
+        id: message.id,
+        account_id: accountId,
+        type: message.type,
+        body: message.body,
+        created_at: at,
+      });
       const id = await addDelivery(session, { accountId, messageId: message.id, endpointId, url: endpoint.url }, at);
       return (await findDelivery(session, accountId, id))?.delivery;
     });
@@ -104,7 +107,7 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
   async claim(count: number): Promise<ClaimedDelivery[]> {
     const now = this.#clock();
     const at = now.toISOString();
-    const due = [at, new Date(now.getTime() + MAX_AHEAD_MS).toISOString()];
+    const due = { now: at, tooLate: new Date(now.getTime() + MAX_AHEAD_MS).toISOString() };
     const candidates = await this.#candidates(due, count);
     const running = new Map(candidates.map((row) => [text(row, 'account_id'), integer(row, 'running')]));
     const claimed: ClaimedDelivery[] = [];
@@ -115,10 +118,15 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
       // Another server may have claimed it a moment ago.
       const row = await first(
         this.#engine,
-        `update webhook_deliveries set owner = ?, due_at = ?, claims = claims + 1
-         where id = ? and status = 'pending' and (due_at <= ? or due_at > ?)
+        `update webhook_deliveries set owner = :owner, due_at = :leaseEnd, claims = claims + 1
+         where id = :id and status = 'pending' and (due_at <= :now or due_at > :tooLate)
          returning id, account_id, lane, endpoint_id, claims`,
-        [this.#owner, new Date(now.getTime() + LEASE_MS).toISOString(), text(candidate, 'id'), ...due],
+        {
+          ...due,
+          owner: this.#owner,
+          leaseEnd: new Date(now.getTime() + LEASE_MS).toISOString(),
+          id: text(candidate, 'id'),
+        },
       );
       if (row === undefined) continue;
       running.set(accountId, others + 1);
@@ -128,9 +136,8 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
   }
 
   /** Accounts with few running deliveries first, then those that have been due for long. */
-  async #candidates(due: readonly string[], count: number): Promise<SqlRow[]> {
-    const read = async (after: string): Promise<SqlRow[]> =>
-      await this.#engine.all(CANDIDATES, [after, ...due, ...due, ...due]);
+  async #candidates(due: SqlParameters, count: number): Promise<SqlRow[]> {
+    const read = async (after: string): Promise<SqlRow[]> => await this.#engine.all(CANDIDATES, { ...due, after });
     for await (const lanes of this.#rounds.next(read)) {
       const found = lanes.filter((row) => row['id'] !== null);
       if (found.length > 0) return found.toSorted(byTurn).slice(0, count);
@@ -152,9 +159,9 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
       const isEnabled = endpointId === null || (await findEndpoint(session, accountId, endpointId))?.isEnabled === true;
       if (isEnabled && secrets.length > 0) return [{ ...found, claim, secrets: secrets.map(({ secret }) => secret) }];
       // Without this, it would be claimed again whenever its lease runs out.
-      const end = `update webhook_deliveries set status = 'failed', owner = null, finished_at = ?, last_error = ?`;
+      const end = `update webhook_deliveries set status = 'failed', owner = null, finished_at = :at, last_error = :error`;
       const error = 'The endpoint was disabled or deleted.';
-      await session.run(`${end} where ${IS_LATEST}`, [at, error, found.delivery.id, claim]);
+      await session.run(`${end} where ${IS_LATEST}`, { at, error, id: found.delivery.id, claim });
       return [];
     });
   }
@@ -165,19 +172,21 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
       const disabled = await this.#noteHealth(session, delivery, result);
       if (!(await this.#endDelivery(session, claimed, attempt, result)))
         return { isWritten: false, disabled: undefined };
+      await insertRow(session, 'webhook_attempts', {
+        delivery_id: delivery.id,
+        number: claim,
+        at: attempt.at,
+        duration_ms: Math.round(attempt.durationMs),
+        request_headers: JSON.stringify(attempt.requestHeaders),
+        status: attempt.status ?? null,
+        content_type: attempt.contentType ?? null,
+        response: attempt.response,
+        error: attempt.error ?? null,
+      });
       await session.run(
-        `insert into webhook_attempts
-           (delivery_id, number, at, duration_ms, request_headers, status, content_type, response, error)
-         values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        [
-          ...[delivery.id, claim, attempt.at, Math.round(attempt.durationMs), JSON.stringify(attempt.requestHeaders)],
-          ...[attempt.status ?? null, attempt.contentType ?? null, attempt.response, attempt.error ?? null],
-        ],
-      );
-      await session.run(
-        `delete from webhook_attempts where delivery_id = ? and number <= (
-           select number from webhook_attempts where delivery_id = ? order by number desc limit 1 offset ?)`,
-        [delivery.id, delivery.id, MAX_ATTEMPTS_KEPT],
+        `delete from webhook_attempts where delivery_id = :id and number <= (
+           select number from webhook_attempts where delivery_id = :id order by number desc limit 1 offset :offset)`,
+        { id: delivery.id, offset: MAX_ATTEMPTS_KEPT },
       );
       if (disabled !== undefined) await this.#disable(session, delivery, disabled);
       return { isWritten: true, disabled };
@@ -185,15 +194,18 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
   }
 
   async giveBack({ delivery, claim }: ClaimedDelivery): Promise<void> {
-    await this.#engine.run(`update webhook_deliveries set owner = null, due_at = ? where ${IS_LATEST}`, [
-      dueSince(this.#clock().toISOString()),
-      delivery.id,
+    await this.#engine.run(`update webhook_deliveries set owner = null, due_at = :due where ${IS_LATEST}`, {
+      due: dueSince(this.#clock().toISOString()),
+      id: delivery.id,
       claim,
-    ]);
+    });
   }
 
   async find(accountId: string, deliveryId: string): Promise<WebhookDelivery | undefined> {
-    const row = await first(this.#engine, `${WITH_TYPE} where d.id = ? and d.account_id = ?`, [deliveryId, accountId]);
+    const row = await first(this.#engine, `${WITH_TYPE} where d.id = :deliveryId and d.account_id = :accountId`, {
+      deliveryId,
+      accountId,
+    });
     return row && toDelivery(row);
   }
 
@@ -201,23 +213,18 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
     const found = await findDelivery(this.#engine, accountId, deliveryId);
     if (found === undefined) return undefined;
     const attempts = await this.#engine.all(
-      'select * from webhook_attempts where delivery_id = ? order by number desc limit ?',
-      [deliveryId, MAX_ATTEMPTS_KEPT],
+      'select * from webhook_attempts where delivery_id = :deliveryId order by number desc limit :limit',
+      { deliveryId, limit: MAX_ATTEMPTS_KEPT },
     );
     return { ...found, attempts: attempts.map(toAttempt) };
   }
 
   async list(accountId: string, { limit, after, endpointId }: DeliveryPage): Promise<WebhookDelivery[]> {
-    const conditions = [
-      'd.account_id = ?',
-      ...(endpointId === undefined ? [] : ['d.endpoint_id = ?']),
-      ...(after === undefined
-        ? []
-        : ['(d.created_at, d.id) < (select c.created_at, c.id from webhook_deliveries c where c.id = ?)']),
-    ];
+    const older = '(d.created_at, d.id) < (select c.created_at, c.id from webhook_deliveries c where c.id = :after)';
     const rows = await this.#engine.all(
-      `${WITH_TYPE} where ${conditions.join(' and ')} order by d.created_at desc, d.id desc limit ?`,
-      [accountId, ...(endpointId === undefined ? [] : [endpointId]), ...(after === undefined ? [] : [after]), limit],
+      `${WITH_TYPE} where d.account_id = :accountId ${endpointId === undefined ? '' : 'and d.endpoint_id = :endpointId'}
+         ${after === undefined ? '' : `and ${older}`} order by d.created_at desc, d.id desc limit :limit`,
+      { accountId, limit, ...(endpointId !== undefined && { endpointId }), ...(after !== undefined && { after }) },
     );
     return rows.map(toDelivery);
   }
@@ -231,9 +238,9 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
       // One that is being sent right now stays as it is.
       const changed = await session.run(
         `update webhook_deliveries set status = 'pending', attempts = 0, finished_at = null,
-           due_at = case when owner is null then ? else due_at end
-         where id = ? and account_id = ?`,
-        [dueSince(this.#clock().toISOString()), deliveryId, accountId],
+           due_at = case when owner is null then :now else due_at end
+         where id = :deliveryId and account_id = :accountId`,
+        { now: dueSince(this.#clock().toISOString()), deliveryId, accountId },
       );
       return changed === 1;
     });
@@ -242,16 +249,16 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
   async releaseLost(isGone: (owner: string) => boolean): Promise<string[]> {
     const rows = await this.#engine.all(
       // The condition on the account makes SQLite look into the index of running deliveries.
-      "select id, owner, claims from webhook_deliveries where owner is not null and account_id > '' and owner <> ?",
-      [this.#owner],
+      "select id, owner, claims from webhook_deliveries where owner is not null and account_id > '' and owner <> :owner",
+      { owner: this.#owner },
     );
     const lost = rows.filter((row) => isGone(text(row, 'owner')));
     for (const row of lost) {
-      await this.#engine.run(`update webhook_deliveries set owner = null, due_at = ? where ${IS_LATEST}`, [
-        dueSince(this.#clock().toISOString()),
-        text(row, 'id'),
-        integer(row, 'claims'),
-      ]);
+      await this.#engine.run(`update webhook_deliveries set owner = null, due_at = :due where ${IS_LATEST}`, {
+        due: dueSince(this.#clock().toISOString()),
+        id: text(row, 'id'),
+        claim: integer(row, 'claims'),
+      });
     }
     return lost.map((row) => text(row, 'id'));
   }
@@ -272,10 +279,13 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
     const next = isRetry ? 'pending' : result.kind === 'succeeded' ? 'succeeded' : 'failed';
     const dueAt = isRetry ? new Date(now.getTime() + result.delayMs).toISOString() : at;
     const changed = await session.run(
-      `update webhook_deliveries set status = ?, owner = null, due_at = ?, attempts = attempts + 1, last_status = ?,
-         last_error = ?, finished_at = ?
+      `update webhook_deliveries set status = :next, owner = null, due_at = :dueAt, attempts = attempts + 1,
+         last_status = :status, last_error = :error, finished_at = :finishedAt
        where ${IS_LATEST}`,
-      [next, dueAt, status ?? null, error ?? null, isRetry ? null : at, delivery.id, claim],
+      {
+        ...{ next, dueAt, status: status ?? null, error: error ?? null, finishedAt: isRetry ? null : at },
+        ...{ id: delivery.id, claim },
+      },
     );
     return changed === 1;
   }
@@ -289,17 +299,17 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
     if (endpointId === undefined) return undefined;
     if (kind === 'succeeded') {
       await session.run(
-        'update webhook_endpoints set failing_since = null where id = ? and failing_since is not null',
-        [endpointId],
+        'update webhook_endpoints set failing_since = null where id = :endpointId and failing_since is not null',
+        { endpointId },
       );
       return undefined;
     }
     const now = this.#clock();
     const row = await first(
       session,
-      `update webhook_endpoints set failing_since = coalesce(failing_since, ?)
-       where id = ? and account_id = ? and state = 'enabled' returning *`,
-      [now.toISOString(), endpointId, accountId],
+      `update webhook_endpoints set failing_since = coalesce(failing_since, :now)
+       where id = :endpointId and account_id = :accountId and state = 'enabled' returning *`,
+      { now, endpointId, accountId },
     );
     if (row === undefined) return undefined;
     if (kind === 'gone') return 'gone';
@@ -314,9 +324,9 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
   ): Promise<void> {
     const at = this.#clock().toISOString();
     await session.run(
-      `update webhook_endpoints set state = 'disabled', disabled_reason = ?, disabled_at = ?, notice_due_at = ?
-       where id = ? and account_id = ?`,
-      [reason, at, at, endpointId, accountId],
+      `update webhook_endpoints set state = 'disabled', disabled_reason = :reason, disabled_at = :at, notice_due_at = :at
+       where id = :endpointId and account_id = :accountId`,
+      { reason, at, endpointId, accountId },
     );
     await endPending(session, endpointId, 'The endpoint was disabled.', at);
     const entry = { actor: 'system', action: 'webhook.disabled', accountId, subject: endpointId, details: { reason } };
@@ -337,8 +347,8 @@ async function findDelivery(
   const row = await first(
     session,
     `select d.*, m.type, m.body from webhook_deliveries d join webhook_messages m on m.id = d.message_id
-     where d.id = ? and d.account_id = ?`,
-    [deliveryId, accountId],
+     where d.id = :deliveryId and d.account_id = :accountId`,
+    { deliveryId, accountId },
   );
   return row && { delivery: toDelivery(row), body: text(row, 'body') };
 }

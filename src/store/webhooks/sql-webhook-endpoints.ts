@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { createWebhookSecret } from '../../account/webhook-secret.ts';
 import { must } from '../../primitives/must.ts';
 import type { Actor } from '../actor.ts';
-import { type Engine, first, type SqlSession } from '../engine.ts';
-import { integer, text } from '../rows.ts';
+import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
+import { integer } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
 import { lockAccount } from '../subscription-rows.ts';
 import { toEndpoint, toSecret } from './webhook-rows.ts';
@@ -15,7 +15,7 @@ import type { NewWebhookEndpoint, WebhookEndpoint, WebhookEndpoints, WebhookSecr
 const NOTICE_RETRY_MS = 10 * 60_000;
 /** An email that the mail server refuses this long will never be accepted. */
 const NOTICE_GIVEN_UP_MS = 24 * 3_600_000;
-const OWN = 'account_id = ? and id = ?';
+const OWN = 'account_id = :accountId and id = :endpointId';
 
 export class SqlWebhookEndpoints implements WebhookEndpoints {
   readonly #engine: Engine;
@@ -31,15 +31,18 @@ export class SqlWebhookEndpoints implements WebhookEndpoints {
     const at = this.#now();
     return await this.#engine.transaction(async (session) => {
       await lockAccount(session, accountId);
-      const others = await first(session, 'select count(*) as n from webhook_endpoints where account_id = ?', [
+      const others = await first(session, 'select count(*) as n from webhook_endpoints where account_id = :accountId', {
         accountId,
-      ]);
+      });
       if (integer(must(others, 'a count'), 'n') >= max) return undefined;
-      await session.run(
-        `insert into webhook_endpoints (id, account_id, url, events, state, created_at)
-         values (?, ?, ?, ?, 'enabled', ?)`,
-        [id, accountId, url, JSON.stringify(events), at],
-      );
+      await insertRow(session, 'webhook_endpoints', {
+        id,
+        account_id: accountId,
+        url,
+        events: JSON.stringify(events),
+        state: 'enabled',
+        created_at: at,
+      });
       const secret = await addSecret(session, accountId, id, at);
       const details = { host: new URL(url).host, events };
       await recordAudit(session, at, { actor, action: 'webhook.created', accountId, subject: id, details });
@@ -52,16 +55,16 @@ export class SqlWebhookEndpoints implements WebhookEndpoints {
   }
 
   async list(accountId: string): Promise<WebhookEndpoint[]> {
-    const sql = 'select * from webhook_endpoints where account_id = ? order by created_at, id';
-    return (await this.#engine.all(sql, [accountId])).map(toEndpoint);
+    const sql = 'select * from webhook_endpoints where account_id = :accountId order by created_at, id';
+    return (await this.#engine.all(sql, { accountId })).map(toEndpoint);
   }
 
   async remove(accountId: string, endpointId: string, actor: Actor): Promise<boolean> {
     const at = this.#now();
     return await this.#engine.transaction(async (session) => {
-      if ((await session.run(`delete from webhook_endpoints where ${OWN}`, [accountId, endpointId])) === 0)
+      if ((await session.run(`delete from webhook_endpoints where ${OWN}`, { accountId, endpointId })) === 0)
         return false;
-      await session.run('delete from webhook_secrets where lane = ?', [endpointId]);
+      await session.run('delete from webhook_secrets where lane = :endpointId', { endpointId });
       await endPending(session, endpointId, 'The endpoint was deleted.', at);
       await recordAudit(session, at, { actor, action: 'webhook.deleted', accountId, subject: endpointId });
       return true;
@@ -71,12 +74,13 @@ export class SqlWebhookEndpoints implements WebhookEndpoints {
   async setEnabled(accountId: string, endpointId: string, isEnabled: boolean, actor: Actor): Promise<boolean> {
     const at = this.#now();
     return await this.#engine.transaction(async (session) => {
-      const [state, reason, disabledAt] = isEnabled ? ['enabled', null, null] : ['disabled', 'user', at];
+      const state = isEnabled ? 'enabled' : 'disabled';
+      const [reason, disabledAt] = isEnabled ? [null, null] : ['user', at];
       const changed = await session.run(
-        `update webhook_endpoints set state = ?, disabled_reason = ?, disabled_at = ?, failing_since = null,
+        `update webhook_endpoints set state = :state, disabled_reason = :reason, disabled_at = :disabledAt, failing_since = null,
            notice_due_at = null
-         where ${OWN} and state <> ?`,
-        [state, reason, disabledAt, accountId, endpointId, state],
+         where ${OWN} and state <> :state`,
+        { state, reason, disabledAt, accountId, endpointId },
       );
       if (changed === 0) return (await findEndpoint(session, accountId, endpointId)) !== undefined;
       if (!isEnabled) await endPending(session, endpointId, 'The endpoint was disabled.', at);
@@ -93,7 +97,7 @@ export class SqlWebhookEndpoints implements WebhookEndpoints {
     return await this.#engine.transaction(async (session) => {
       // Locks the endpoint, so that two rotations happen one after the other.
       const lock = `update webhook_endpoints set url = url where ${OWN}`;
-      if ((await session.run(lock, [accountId, endpointId])) === 0) return undefined;
+      if ((await session.run(lock, { accountId, endpointId })) === 0) return undefined;
       return await this.#rotate(session, { accountId, lane: endpointId, overlapMs, actor });
     });
   }
@@ -117,16 +121,16 @@ export class SqlWebhookEndpoints implements WebhookEndpoints {
     const later = (ms: number): string => new Date(now.getTime() + ms).toISOString();
     const row = await first(
       this.#engine,
-      `update webhook_endpoints set notice_due_at = case when disabled_at > ? then ? end where notice_due_at <= ? and id = (
-         select id from webhook_endpoints where notice_due_at <= ? order by notice_due_at limit 1)
+      `update webhook_endpoints set notice_due_at = case when disabled_at > :givenUpBefore then :retryAt end where notice_due_at <= :at and id = (
+         select id from webhook_endpoints where notice_due_at <= :at order by notice_due_at limit 1)
        returning *`,
-      [later(-NOTICE_GIVEN_UP_MS), later(NOTICE_RETRY_MS), at, at],
+      { givenUpBefore: later(-NOTICE_GIVEN_UP_MS), retryAt: later(NOTICE_RETRY_MS), at },
     );
     return row && toEndpoint(row);
   }
 
   async endNotice(endpointId: string): Promise<void> {
-    await this.#engine.run('update webhook_endpoints set notice_due_at = null where id = ?', [endpointId]);
+    await this.#engine.run('update webhook_endpoints set notice_due_at = null where id = :endpointId', { endpointId });
   }
 
   async #rotate(
@@ -137,8 +141,11 @@ export class SqlWebhookEndpoints implements WebhookEndpoints {
     const at = now.toISOString();
     const end = new Date(now.getTime() + overlapMs).toISOString();
     // A secret that was rotated out before keeps its own, earlier end.
-    await session.run('update webhook_secrets set expires_at = ? where lane = ? and expires_at is null', [end, lane]);
-    await session.run('delete from webhook_secrets where lane = ? and expires_at <= ?', [lane, at]);
+    await session.run('update webhook_secrets set expires_at = :end where lane = :lane and expires_at is null', {
+      end,
+      lane,
+    });
+    await session.run('delete from webhook_secrets where lane = :lane and expires_at <= :at', { lane, at });
     const secret = await addSecret(session, accountId, lane, at);
     const details = { overlapMs };
     await recordAudit(session, at, { actor, action: 'webhook.rotated', accountId, subject: lane, details });
@@ -155,16 +162,16 @@ export async function findEndpoint(
   accountId: string,
   endpointId: string,
 ): Promise<WebhookEndpoint | undefined> {
-  const row = await first(session, `select * from webhook_endpoints where ${OWN}`, [accountId, endpointId]);
+  const row = await first(session, `select * from webhook_endpoints where ${OWN}`, { accountId, endpointId });
   return row && toEndpoint(row);
 }
 
 /** Deliveries that wait, or that are being sent at this moment, have no further attempt. */
 export async function endPending(session: SqlSession, endpointId: string, error: string, at: string): Promise<void> {
   await session.run(
-    `update webhook_deliveries set status = 'failed', owner = null, finished_at = ?, last_error = ?
-     where lane = ? and status = 'pending'`,
-    [at, error, endpointId],
+    `update webhook_deliveries set status = 'failed', owner = null, finished_at = :at, last_error = :error
+     where lane = :endpointId and status = 'pending'`,
+    { at, error, endpointId },
   );
 }
 
@@ -177,9 +184,9 @@ export async function secretsOf(
 ): Promise<WebhookSecret[]> {
   const rows = await session.all(
     `select secret, created_at, expires_at from webhook_secrets
-     where lane = ? and account_id = ? and (expires_at is null or expires_at > ?)
+     where lane = :lane and account_id = :accountId and (expires_at is null or expires_at > :at)
      order by case when expires_at is null then 0 else 1 end, expires_at desc`,
-    [lane, accountId, at],
+    { lane, accountId, at },
   );
   return rows.map(toSecret);
 }
@@ -199,10 +206,8 @@ export async function ensureAccountSecrets(
 }
 
 async function addSecret(session: SqlSession, accountId: string, lane: string, at: string): Promise<string> {
-  const row = await first(
-    session,
-    `insert into webhook_secrets (id, account_id, lane, secret, created_at) values (?, ?, ?, ?, ?) returning secret`,
-    [randomUUID(), accountId, lane, createWebhookSecret(), at],
-  );
-  return text(must(row, 'the new secret'), 'secret');
+  const secret = createWebhookSecret();
+  const row = { id: randomUUID(), account_id: accountId, lane, secret, created_at: at };
+  await insertRow(session, 'webhook_secrets', row);
+  return secret;
 }

@@ -10,18 +10,18 @@ export async function deleteMessagesBefore(engine: Engine, at: string): Promise<
   for (let deleted = BATCH; deleted === BATCH; await yieldToEventLoop()) {
     deleted = await engine.transaction(async (session) => {
       const rows = await session.all(
-        `select m.id from webhook_messages m where m.created_at < ? and not exists (
-           select 1 from webhook_deliveries d where d.message_id = m.id and d.status = 'pending') limit ?`,
-        [at, BATCH],
+        `select m.id from webhook_messages m where m.created_at < :at and not exists (
+           select 1 from webhook_deliveries d where d.message_id = m.id and d.status = 'pending') limit :limit`,
+        { at, limit: BATCH },
       );
       for (const row of rows) {
-        const id = [text(row, 'id')];
+        const id = { id: text(row, 'id') };
         await session.run(
-          'delete from webhook_attempts where delivery_id in (select id from webhook_deliveries where message_id = ?)',
+          'delete from webhook_attempts where delivery_id in (select id from webhook_deliveries where message_id = :id)',
           id,
         );
-        await session.run('delete from webhook_deliveries where message_id = ?', id);
-        await session.run('delete from webhook_messages where id = ?', id);
+        await session.run('delete from webhook_deliveries where message_id = :id', id);
+        await session.run('delete from webhook_messages where id = :id', id);
       }
       return rows.length;
     });
