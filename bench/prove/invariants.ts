@@ -54,9 +54,7 @@ async function findLeftovers(subject: Subject): Promise<string[]> {
       processes: Math.max(0, childrenOf(subject.pid).length - workers),
       'file descriptors': Math.max(0, openDescriptors(subject.pid) - subject.descriptorsAtStart - SPARE_DESCRIPTORS),
       'renders waiting or running': images.waiting + videos.waiting + images.busy + videos.busy,
-      reservations: Number(
-        query(subject, "select count(*) as held from renders where state = 'reserved'")[0]?.['held'],
-      ),
+      reservations: Number(query(subject, "select count(*) as held from holds where state = 'reserved'")[0]?.['held']),
       ...(await gaugesOf(subject)),
     };
   };
@@ -90,7 +88,7 @@ function checkCharges(
   const settled = new Map<string, number>();
   for (const row of query(
     subject,
-    "select id, account_id as account, outcome, credits from renders where state = 'settled'",
+    "select id, account_id as account, outcome, credits from holds where state = 'settled'",
   )) {
     const id = String(row['id']);
     settled.set(id, Number(row['credits']));

@@ -163,7 +163,7 @@ function loggedRequest(
     keyId: keyId ?? null,
     path: `${request.method} ${request.routeOptions.url ?? 'unknown'}`,
     status: statusOf(reply, error),
-    code: error?.code ?? '',
+    code: error?.code ?? null,
     durationMs: Math.round(reply.elapsedTime),
     credits: credits ?? 0,
     ...bytes,

@@ -94,7 +94,7 @@ export function wireIdentity(
     mailer: counted,
     twoFactor: new TwoFactor({ users, factors: store.secondFactors, throttle }),
     passkeySignIn: new PasskeySignIn({ users, passkeys: store.passkeys, throttle }),
-    providerSignIn: createProviderSignIn(settings, store, logger, { passwords, throttle }),
+    providerSignIn: createProviderSignIn(settings, store, logger, throttle),
     close: async () => {
       tasks.stop();
       await identity.close();

@@ -5,7 +5,6 @@ import { must } from '../primitives/must.ts';
 import { type Engine, insertRows, type SqlSession } from './engine.ts';
 import { compare, EVERY_ROW } from './bounded/steps.ts';
 import { type SqlParameters, storedValue, text } from './rows.ts';
-import { RENDERS_OWNER } from './sql-lease.ts';
 
 interface Table {
   readonly name: string;
@@ -56,7 +55,7 @@ export const TABLES: readonly Table[] = [
   table('owners', 'id', 'alive_until'),
   table('trusted_time', 'id', 'trusted_at jumped_at'),
   table(
-    'renders',
+    'holds',
     'id',
     'account_id key_id mode kind credits period_starts_at state outcome owner created_at finished_at duration_ms ' +
       'is_counted_test',
@@ -64,10 +63,10 @@ export const TABLES: readonly Table[] = [
   table('test_renders', 'account_id', 'day renders'),
   table('render_batches', 'id', 'account_id key_id mode created_at'),
   table(
-    'render_jobs',
+    'renders',
     'id',
     'account_id key_id mode batch_id idempotency_key status lane request plan period_starts_at period_ends_at renews ' +
-      'max_running asset asset_format asset_bytes asset_sha256 has_asset owner due_at attempts progress source_type credits ' +
+      'max_running asset asset_format asset_bytes asset_sha256 has_asset owner is_due due_at attempts progress source_type credits ' +
       'result error output output_bytes has_output token expires_at created_at started_at finished_at',
   ),
   table('render_events', 'id', 'account_id render_id type created_at handled_at'),
@@ -75,7 +74,7 @@ export const TABLES: readonly Table[] = [
   table('usage_days', 'account_id day mode outcome', 'renders credits'),
   table('idempotency', 'account_id key', 'fingerprint render_id owner state facts expires_at'),
   table('payment_events', 'id', 'type received_at'),
-  table('users', 'id', 'account_id email role password_hash created_at unconfirmed_email account_role has_password'),
+  table('users', 'id', 'account_id email unconfirmed_email role account_role password_hash token_key created_at'),
   table('sessions', 'hash', 'user_id created_at idle_until ends_at user_agent'),
   table('authenticators', 'user_id', 'secret last_step created_at'),
   table('recovery_codes', 'user_id hash', ''),
@@ -96,7 +95,7 @@ export const TABLES: readonly Table[] = [
   table(
     'webhook_deliveries',
     'id',
-    'account_id message_id endpoint_id lane url status due_at owner claims attempts last_status last_error created_at ' +
+    'account_id message_id endpoint_id lane url status is_due due_at owner claims attempts last_status last_error created_at ' +
       'finished_at',
   ),
   table('webhook_attempts', 'delivery_id number', 'at duration_ms request_headers status content_type response error'),
@@ -112,7 +111,7 @@ export async function liveServers(
   const rows = await engine.all('select id, alive_until from owners where alive_until > :now order by id', { now });
   const owners = rows.map((row) => ({ id: text(row, 'id'), leaseEndsAt: text(row, 'alive_until') }));
   return owners
-    .filter(({ id }) => id !== RENDERS_OWNER && !isGone(id))
+    .filter(({ id }) => !isGone(id))
     .map(({ id, leaseEndsAt }) => {
       const [host = id, pid = ''] = id.split('/');
       return { host, pid, leaseEndsAt };

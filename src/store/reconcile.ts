@@ -18,12 +18,12 @@ const CHECKS: Readonly<Record<Difference['what'], string>> = {
   reserved: `
     select account_id, starts_at, sum(kept) as stored, sum(held) as counted
     from (select account_id, starts_at, reserved as kept, 0 as held from periods
-          union all select account_id, period_starts_at, 0, credits from renders where state = 'reserved') as both_sides
+          union all select account_id, period_starts_at, 0, credits from holds where state = 'reserved') as both_sides
     group by account_id, starts_at having sum(kept) <> sum(held) order by 1, 2`,
   used: `
     select account_id, starts_at, sum(kept) as stored, sum(charged) as counted
     from (select account_id, starts_at, used as kept, 0 as charged from periods
-          union all select account_id, period_starts_at, 0, credits from renders where state = 'settled') as both_sides
+          union all select account_id, period_starts_at, 0, credits from holds where state = 'settled') as both_sides
     group by account_id, starts_at having sum(kept) < sum(charged) order by 1, 2`,
   usage: `
     select account_id, null as starts_at, sum(kept) as stored, sum(charged) as counted

@@ -11,14 +11,6 @@ import type { Clock } from './sql-audit.ts';
 
 const LEASE_MS = 30_000;
 
-/** Owns the holds of asynchronous renders, which outlive every server. Its lease never runs out. */
-export const RENDERS_OWNER = 'renders';
-const NEVER = '9999-12-31T23:59:59.999Z';
-
-export async function addRendersOwner(session: SqlSession): Promise<void> {
-  await insertRow(session, 'owners', { id: RENDERS_OWNER, alive_until: NEVER }, `on conflict (id) do nothing`);
-}
-
 export class Lease {
   /** Names this process, among all that ever use the database. */
   readonly owner: string;

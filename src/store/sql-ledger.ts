@@ -1,5 +1,5 @@
 // Credits. The hold of a render is a row that goes from `reserved` to `settled` or `released`, once; the sums of the period
-// change in the same transaction. Every transaction touches the tables in the same order (idempotency, renders, periods,
+// change in the same transaction. Every transaction touches the tables in the same order (idempotency, holds, periods,
 // test_renders, usage), so that two of them can't deadlock.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
@@ -21,7 +21,7 @@ import type { Clock } from './sql-audit.ts';
 import { addUsage } from './sql-usage.ts';
 import { countTestRenders, uncountTestRender } from './renders/test-renders.ts';
 import { lockAttempt } from './renders/lock-attempt.ts';
-import { advanceTrustedTime, isTrusted, type Lease, RENDERS_OWNER } from './sql-lease.ts';
+import { advanceTrustedTime, isTrusted, type Lease } from './sql-lease.ts';
 import type { Ending, Ledger, NewHold, Remembered, ReserveResult } from './store.ts';
 
 const SWEEP_BATCH = 50;
@@ -138,7 +138,7 @@ export class SqlLedger implements Ledger {
     const now = this.#clock().toISOString();
     const owners = await this.#engine.all(
       `select id, alive_until from owners where id <> :owner
-       union select distinct r.owner, o.alive_until from renders r left join owners o on o.id = r.owner
+       union select distinct r.owner, o.alive_until from holds r left join owners o on o.id = r.owner
        where r.state = 'reserved' and r.owner <> :owner`,
       { owner: this.#lease.owner },
     );
@@ -156,7 +156,7 @@ export class SqlLedger implements Ledger {
     const released: string[] = [];
     for (let last = ''; ; ) {
       const held = await this.#engine.all(
-        "select id from renders where owner = :owner and state = 'reserved' and id > :last order by id limit :limit",
+        "select id from holds where owner = :owner and state = 'reserved' and id > :last order by id limit :limit",
         { owner, last, limit: SWEEP_BATCH },
       );
       for (const row of held) {
@@ -197,7 +197,7 @@ export class SqlLedger implements Ledger {
       }
       // The file behind a URL can change between two attempts, and its price with it.
       more = credits - existing.credits;
-      await session.run('update renders set credits = :credits, kind = :kind where id = :renderId', {
+      await session.run('update holds set credits = :credits, kind = :kind where id = :renderId', {
         credits,
         kind: hold.kind,
         renderId: hold.renderId,
@@ -225,11 +225,12 @@ export class SqlLedger implements Ledger {
   async #insertHold(session: SqlSession, hold: NewHold, credits: number): Promise<boolean> {
     const { renderId, accountId, keyId = null, mode, kind, period, testRendersPerDay } = hold;
     const startsAt = period.startsAt.toISOString();
-    const owner = hold.attempt === undefined ? this.#lease.owner : RENDERS_OWNER;
+    // Asynchronous renders outlive every server.
+    const owner = hold.attempt === undefined ? this.#lease.owner : null;
     const at = this.#clock().toISOString();
     const added = await insertRow(
       session,
-      'renders',
+      'holds',
       {
         id: renderId,
         account_id: accountId,
@@ -300,7 +301,7 @@ export async function closeHold(
 ): Promise<boolean> {
   const hold = await first(
     session,
-    `update renders set state = :state, outcome = :outcome, finished_at = :at, duration_ms = :durationMs where id = :renderId and state = 'reserved'
+    `update holds set state = :state, outcome = :outcome, finished_at = :at, duration_ms = :durationMs where id = :renderId and state = 'reserved'
      returning account_id, mode, credits, period_starts_at, created_at, is_counted_test`,
     { state, outcome, at, durationMs: durationMs === undefined ? null : Math.round(durationMs), renderId },
   );
@@ -328,7 +329,7 @@ async function lockHold(
   session: SqlSession,
   renderId: string,
 ): Promise<{ readonly state: string; readonly credits: number } | undefined> {
-  const sql = 'update renders set outcome = outcome where id = :renderId returning state, credits';
+  const sql = 'update holds set outcome = outcome where id = :renderId returning state, credits';
   const row = await first(session, sql, { renderId });
   return row && { state: text(row, 'state'), credits: integer(row, 'credits') };
 }
@@ -367,7 +368,7 @@ export async function addPeriod(
 async function lockDeliveries(session: SqlSession, renderId: string): Promise<DeliveryCounts | undefined> {
   const hold = await first(
     session,
-    `update renders set outcome = outcome where id = :renderId and state = 'reserved' and credits > 0
+    `update holds set outcome = outcome where id = :renderId and state = 'reserved' and credits > 0
      returning account_id, period_starts_at`,
     { renderId },
   );

@@ -1,8 +1,8 @@
 import { must } from '../primitives/must.ts';
 import { type Engine, first, insertRow } from './engine.ts';
-import { bool, date, text } from './rows.ts';
+import { bool, date, text, textOrNull } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
-import { toUser } from './sql-users.ts';
+import { toUser, USER_COLUMNS } from './sql-users.ts';
 import { deleteInSteps } from './bounded/steps.ts';
 import type { NewSession, SessionSummary, Sessions, UserSession } from './users.ts';
 
@@ -15,7 +15,7 @@ export class SqlSessions implements Sessions {
     this.#clock = clock;
   }
 
-  async begin({ hash, userId, idleUntil, endsAt, userAgent = '' }: NewSession): Promise<void> {
+  async begin({ hash, userId, idleUntil, endsAt, userAgent = null }: NewSession): Promise<void> {
     const at = this.#clock().toISOString();
     await this.#engine.transaction(async (session) => {
       await insertRow(session, 'sessions', {
@@ -39,8 +39,7 @@ export class SqlSessions implements Sessions {
     const now = this.#clock().toISOString();
     const row = await first(
       this.#engine,
-      `select u.id, u.account_id, u.email, u.unconfirmed_email, u.role, u.account_role, u.created_at,
-              a.awaits_approval, s.idle_until, s.ends_at
+      `select ${USER_COLUMNS}, a.awaits_approval, s.idle_until, s.ends_at
        from sessions s join users u on u.id = s.user_id join accounts a on a.id = u.account_id
        where s.hash = :hash and s.idle_until > :now and s.ends_at > :now`,
       { hash, now },
@@ -83,7 +82,7 @@ export class SqlSessions implements Sessions {
     );
     return rows.map((row) => ({
       hash: text(row, 'hash'),
-      userAgent: text(row, 'user_agent'),
+      userAgent: textOrNull(row, 'user_agent'),
       createdAt: date(row, 'created_at'),
       idleUntil: date(row, 'idle_until'),
     }));

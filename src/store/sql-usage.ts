@@ -80,7 +80,7 @@ export class SqlUsage implements Usage {
     const rows = await listInSteps(this.#engine, {
       columns: 'id, kind, mode, state, outcome, credits, created_at, duration_ms',
       ...{
-        table: 'renders',
+        table: 'holds',
         order: ['created_at', 'id'],
         within: [['account_id = :accountId', { accountId }]],
         filter: [],
@@ -110,7 +110,7 @@ export class SqlUsage implements Usage {
 
   async deleteBefore(at: Date): Promise<number> {
     const isOver: SqlCondition = ["state <> 'reserved' and finished_at < :at", { at }];
-    return await deleteInSteps(this.#engine, 'renders', ['id'], isOver);
+    return await deleteInSteps(this.#engine, 'holds', ['id'], isOver);
   }
 }
 

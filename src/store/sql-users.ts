@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Actor } from './actor.ts';
 import { ACCOUNT_ROLES } from '../account/roles.ts';
 import { must } from '../primitives/must.ts';
@@ -19,15 +19,24 @@ import {
   type User,
   type UserRole,
   type Users,
-  type UserWithPassword,
 } from './users.ts';
 
 const ROLES = ['member', 'operator'] as const;
 /** A code of PostgreSQL. SQLite runs one writing transaction at a time. */
 export const UNIQUE_VIOLATION = '23505';
-const COLUMNS = 'id, account_id, email, unconfirmed_email, role, account_role, created_at';
+/** Of a user `u`. */
+export const USER_COLUMNS =
+  'u.id, u.account_id, u.email, u.unconfirmed_email, u.role, u.account_role, u.created_at, u.token_key, u.password_hash';
 
-type NewUser = Pick<PasswordLink, 'email' | 'role' | 'accountId'> & { readonly access?: LiveAccess | undefined };
+interface NewUser {
+  readonly email: string | null;
+  /** Instead of `email`. */
+  readonly unconfirmedEmail?: string | null;
+  readonly role: UserRole;
+  /** Null for an account of their own. */
+  readonly accountId: string | null;
+  readonly access?: LiveAccess | undefined;
+}
 
 interface StoredLink extends PasswordLink {
   /** It was sent to the address, so its holder owns the address. */
@@ -51,10 +60,8 @@ export class SqlUsers implements Users {
 
   async signUpUnconfirmed(email: string, passwordHash: string): Promise<User> {
     return await this.#engine.transaction(async (session) => {
-      const newUser = { email: `unconfirmed:${randomUUID()}`, role: 'member', accountId: null } as const;
-      const user = must(await this.#insert(session, newUser, passwordHash, email), 'the unconfirmed user');
-      await session.run('update users set unconfirmed_email = :email where id = :id', { email, id: user.id });
-      return { ...user, unconfirmedEmail: email };
+      const newUser = { email: null, unconfirmedEmail: email, role: 'member', accountId: null } as const;
+      return must(await this.#insert(session, newUser, passwordHash), 'the unconfirmed user');
     });
   }
 
@@ -117,14 +124,14 @@ export class SqlUsers implements Users {
     return await findBy(this.#engine, 'id', userId);
   }
 
-  async findByEmail(email: string): Promise<UserWithPassword | undefined> {
-    return await findWithPassword(this.#engine, email);
+  async findByEmail(email: string): Promise<User | undefined> {
+    return await findBy(this.#engine, 'email', email);
   }
 
   async list(accountId?: string): Promise<User[]> {
     const where = accountId === undefined ? '' : 'where account_id = :accountId';
     const rows = await this.#engine.all(
-      `select ${COLUMNS} from users ${where} order by created_at, id`,
+      `select ${USER_COLUMNS} from users u ${where} order by created_at, id`,
       accountId === undefined ? {} : { accountId },
     );
     return rows.map(toUser);
@@ -139,10 +146,10 @@ export class SqlUsers implements Users {
     });
   }
 
-  async setPassword(userId: string, passwordHash: string): Promise<void> {
-    await this.#engine.transaction(async (session) => {
+  async setPassword(userId: string, passwordHash: string): Promise<User | undefined> {
+    return await this.#engine.transaction(async (session) => {
       const user = await findBy(session, 'id', userId);
-      if (user !== undefined) await this.#changePassword(session, user, passwordHash, 'user.password_changed');
+      return user && (await this.#changePassword(session, user, passwordHash, 'user.password_changed'));
     });
   }
 
@@ -201,13 +208,13 @@ export class SqlUsers implements Users {
     return link;
   }
 
-  async useLinkToSignIn(hash: string): Promise<UserWithPassword | undefined> {
+  async useLinkToSignIn(hash: string): Promise<User | undefined> {
     return await this.#engine.transaction(async (session) => {
       const link = await this.#takeLink(session, hash);
       const user = link && (await findBy(session, 'email', link.email));
       if (link === undefined || user === undefined) return undefined;
       await this.#proveAddress(session, user, link);
-      return await findWithPassword(session, link.email);
+      return await findBy(session, 'id', user.id);
     });
   }
 
@@ -220,11 +227,11 @@ export class SqlUsers implements Users {
         await session.run('delete from password_links where email = :email', { email: link.email });
         return await this.#insert(session, link, passwordHash);
       }
-      await this.#changePassword(session, user, passwordHash, 'user.password_reset');
+      const changed = await this.#changePassword(session, user, passwordHash, 'user.password_reset');
       // The owner of the mailbox takes over the account, so an identity of another person must not stay a way into it.
       await session.run('delete from linked_identities where user_id = :id', { id: user.id });
       await this.#proveAddress(session, user, link);
-      return user;
+      return changed;
     });
   }
 
@@ -278,13 +285,8 @@ export class SqlUsers implements Users {
     return row && { ...toLink(row), isMailed: bool(row, 'is_mailed') };
   }
 
-  async #insert(
-    session: SqlSession,
-    newUser: NewUser,
-    passwordHash: string,
-    accountName?: string,
-  ): Promise<User | undefined> {
-    return await insertUser(session, this.#clock().toISOString(), newUser, passwordHash, accountName);
+  async #insert(session: SqlSession, newUser: NewUser, passwordHash: string): Promise<User | undefined> {
+    return await insertUser(session, this.#clock().toISOString(), newUser, passwordHash);
   }
 
   async #changeRole(session: SqlSession, user: User, role: UserRole, actor: Actor): Promise<void> {
@@ -298,11 +300,9 @@ export class SqlUsers implements Users {
     await recordAudit(session, this.#clock().toISOString(), { actor, ...entry });
   }
 
-  async #changePassword(session: SqlSession, user: User, passwordHash: string, action: string): Promise<void> {
-    await session.run('update users set password_hash = :passwordHash, has_password = 1 where id = :id', {
-      passwordHash,
-      id: user.id,
-    });
+  async #changePassword(session: SqlSession, user: User, passwordHash: string, action: string): Promise<User> {
+    const changed = { ...user, passwordHash, tokenKey: createTokenKey() };
+    await session.run('update users set password_hash = :passwordHash, token_key = :tokenKey where id = :id', changed);
     await session.run('delete from sessions where user_id = :id', { id: user.id });
     // By the user too: a confirmation of a new address was sent to that address.
     await session.run('delete from password_links where email = :email or user_id = :id', {
@@ -311,6 +311,7 @@ export class SqlUsers implements Users {
     });
     const entry = { actor: `user:${user.id}`, action, accountId: user.accountId, subject: user.id };
     await recordAudit(session, this.#clock().toISOString(), entry);
+    return changed;
   }
 }
 
@@ -318,25 +319,31 @@ export class SqlUsers implements Users {
 export async function insertUser(
   session: SqlSession,
   at: string,
-  { email, role, accountId, access }: NewUser,
-  passwordHash: string,
-  accountName = email,
+  { email, unconfirmedEmail = null, role, accountId, access }: NewUser,
+  passwordHash: string | null,
 ): Promise<User | undefined> {
   const ids = { id: randomUUID(), accountId: accountId ?? randomUUID() };
-  const user: User = { ...ids, email, unconfirmedEmail: null, role, accountRole: 'owner', createdAt: at };
+  const secrets = { passwordHash, tokenKey: createTokenKey() };
+  const user: User = { ...ids, email, unconfirmedEmail, role, accountRole: 'owner', createdAt: at, ...secrets };
   const actor = `user:${user.id}`;
+  const name = must(email ?? unconfirmedEmail, 'an address');
   if (accountId === null) {
-    await insertRow(session, 'accounts', {
-      id: user.accountId,
-      name: accountName,
-      created_at: at,
-      awaits_approval: access === 'awaits approval' ? 1 : 0,
-    });
+    const awaitsApproval = access === 'awaits approval';
+    await insertRow(session, 'accounts', { id: user.accountId, name, created_at: at, awaits_approval: awaitsApproval });
   }
   const added = await insertRow(
     session,
     'users',
-    { id: user.id, account_id: user.accountId, email, role, password_hash: passwordHash, created_at: at },
+    {
+      id: user.id,
+      account_id: user.accountId,
+      email,
+      unconfirmed_email: unconfirmedEmail,
+      role,
+      password_hash: passwordHash,
+      token_key: user.tokenKey,
+      created_at: at,
+    },
     `on conflict (email) do nothing`,
   );
   if (added === 0) {
@@ -346,11 +353,16 @@ export async function insertUser(
   }
   if (accountId === null) {
     const created = { action: 'account.created', accountId: user.accountId, subject: user.accountId };
-    await recordAudit(session, at, { actor, ...created, details: { name: accountName } });
+    await recordAudit(session, at, { actor, ...created, details: { name } });
   }
   const entry = { action: 'user.signed_up', accountId: user.accountId, subject: user.id, details: { role } };
   await recordAudit(session, at, { actor, ...entry });
   return user;
+}
+
+/** A key that was never used. */
+export function createTokenKey(): string {
+  return randomBytes(32).toString('base64url');
 }
 
 /** For a user who confirms the first address. One who changes it has an account that is in use. */
@@ -362,14 +374,8 @@ async function holdUnconfirmed(session: SqlSession, userId: string): Promise<voi
   );
 }
 
-async function findWithPassword(session: SqlSession, email: string): Promise<UserWithPassword | undefined> {
-  const columns = `${COLUMNS}, password_hash, has_password`;
-  const row = await first(session, `select ${columns} from users where email = :email`, { email });
-  return row && { ...toUser(row), passwordHash: text(row, 'password_hash'), hasPassword: bool(row, 'has_password') };
-}
-
 async function findBy(session: SqlSession, column: 'id' | 'email', value: string): Promise<User | undefined> {
-  const row = await first(session, `select ${COLUMNS} from users where ${column} = :value`, { value });
+  const row = await first(session, `select ${USER_COLUMNS} from users u where u.${column} = :value`, { value });
   return row && toUser(row);
 }
 
@@ -377,11 +383,13 @@ export function toUser(row: SqlRow): User {
   return {
     id: text(row, 'id'),
     accountId: text(row, 'account_id'),
-    email: text(row, 'email'),
+    email: textOrNull(row, 'email'),
     unconfirmedEmail: textOrNull(row, 'unconfirmed_email'),
     role: oneOf(row, 'role', ROLES),
     accountRole: oneOf(row, 'account_role', ACCOUNT_ROLES),
     createdAt: text(row, 'created_at'),
+    passwordHash: textOrNull(row, 'password_hash'),
+    tokenKey: text(row, 'token_key'),
   };
 }
 

@@ -13,7 +13,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'libsql';
 import { Semaphore } from '../primitives/semaphore.ts';
 import { type Engine, type SqlSession, unavailable, valuesFor } from './engine.ts';
-import { pendingMigrations, SCHEMA, type SchemaState } from './migrations.ts';
+import { pendingMigrations, SCHEMA, type SchemaState, statementsOf } from './migrations.ts';
 import { integer, type SqlParameters, type SqlRow, toRow } from './rows.ts';
 
 /** Used while the database is opened, when the process has nothing else to do. */
@@ -212,13 +212,18 @@ export class SqliteEngine implements Engine {
     return { version, compatibleFrom: row === undefined ? undefined : integer(toRow(row), 'compatible_from') };
   }
 
-  /** Safe in two processes at once: the second waits for the write lock and finds nothing left to do. */
+  /**
+   * Safe in two processes at once: the second waits for the write lock and finds nothing left to do. A table that others
+   * reference can be replaced only while foreign keys aren't enforced, so they are checked at the end.
+   */
   #migrate(): void {
-    this.#database.exec('begin immediate');
+    this.#database.exec('pragma foreign_keys = off; begin immediate');
     try {
       this.#database.exec('create table if not exists schema_version (compatible_from integer not null) strict');
       const state = this.#schemaState();
-      for (const { common, sqlite = '' } of pendingMigrations(state)) this.#database.exec(common + sqlite);
+      const pending = pendingMigrations(state);
+      for (const migration of pending) this.#database.exec(statementsOf(migration, 'sqlite'));
+      if (pending.length > 0) this.#checkForeignKeys();
       if (state.version < SCHEMA.version || state.compatibleFrom === undefined) {
         this.#database.exec(`
           pragma user_version = ${SCHEMA.version};
@@ -226,11 +231,16 @@ export class SqliteEngine implements Engine {
           insert into schema_version (compatible_from) values (${SCHEMA.compatibleFrom});
         `);
       }
-      this.#database.exec('commit');
+      this.#database.exec('commit; pragma foreign_keys = on');
     } catch (error) {
       this.#rollback();
       throw error;
     }
+  }
+
+  #checkForeignKeys(): void {
+    const [broken]: unknown[] = this.#database.prepare('pragma foreign_key_check').all([]);
+    if (broken !== undefined) throw new Error(`the migration breaks a foreign key: ${JSON.stringify(broken)}`);
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { AccountState } from '../account/access.ts';
 import type { AccountRole } from '../account/roles.ts';
+import { must } from '../primitives/must.ts';
 import type { Actor } from './actor.ts';
 
 /** An operator can see and change every account. */
@@ -10,20 +11,23 @@ export type UserRole = 'member' | 'operator';
 export interface User {
   readonly id: string;
   readonly accountId: string;
-  /** Until the user confirms the address: a placeholder that no address equals. */
-  readonly email: string;
+  /** Null until the user confirms an address. */
+  readonly email: string | null;
   /** The address that the user typed and hasn't confirmed yet; null once it is confirmed. */
   readonly unconfirmedEmail: string | null;
   readonly role: UserRole;
   /** What the user may do in the account. */
   readonly accountRole: AccountRole;
   readonly createdAt: string;
+  /** Null for a user who signed up with a provider and never chose a password. */
+  readonly passwordHash: string | null;
+  /** Signs tokens that end when the password changes. */
+  readonly tokenKey: string;
 }
 
-export interface UserWithPassword extends User {
-  readonly passwordHash: string;
-  /** False: no password matches the hash, because the user signed up with a provider and never chose one. */
-  readonly hasPassword: boolean;
+/** Of a user who may not have confirmed it yet. */
+export function addressOf({ email, unconfirmedEmail }: User): string {
+  return must(email ?? unconfirmedEmail, 'an address');
 }
 
 /**
@@ -77,13 +81,13 @@ export interface Users {
    */
   confirm(hash: string, userId: string, access?: LiveAccess): Promise<User | undefined>;
   find(userId: string): Promise<User | undefined>;
-  findByEmail(email: string): Promise<UserWithPassword | undefined>;
+  findByEmail(email: string): Promise<User | undefined>;
   /** Oldest first. */
   list(accountId?: string): Promise<User[]>;
   /** Ends the user's sessions. False when no user has the address. */
   setRole(email: string, role: UserRole, actor: Actor): Promise<boolean>;
   /** Ends the user's sessions and removes their links. */
-  setPassword(userId: string, passwordHash: string): Promise<void>;
+  setPassword(userId: string, passwordHash: string): Promise<User | undefined>;
   addLink(hash: string, link: PasswordLink, actor: Actor): Promise<void>;
   findLink(hash: string): Promise<PasswordLink | undefined>;
   /**
@@ -94,7 +98,7 @@ export interface Users {
   /** For a link whose email couldn't be sent. */
   removeLink(hash: string): Promise<void>;
   /** Uses up the link and changes nothing else. Undefined when it isn't valid any more or no user has the address. */
-  useLinkToSignIn(hash: string): Promise<UserWithPassword | undefined>;
+  useLinkToSignIn(hash: string): Promise<User | undefined>;
   /** Sets the password, ends sessions, and removes links of the address and identities at providers. Undefined when the link isn't valid any more. */
   useLink(hash: string, passwordHash: string): Promise<User | undefined>;
   /** Ids of accounts whose name, id or users match, newest first, starting after the account `after`. */
@@ -115,13 +119,13 @@ export interface NewSession {
   /** The session ends then in any case. */
   readonly endsAt: Date;
   /** As the browser names itself. */
-  readonly userAgent?: string;
+  readonly userAgent?: string | null;
 }
 
 /** A session as its user sees it. */
 export interface SessionSummary {
   readonly hash: string;
-  readonly userAgent: string;
+  readonly userAgent: string | null;
   readonly createdAt: Date;
   readonly idleUntil: Date;
 }

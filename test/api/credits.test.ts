@@ -150,7 +150,7 @@ describe('credits', () => {
     await expect(request).rejects.toThrow('abort');
     await until(() => balanceOf(caller.account)?.['reserved'] === 0);
     expect(balanceOf(caller.account)).toEqual({ used: 0, reserved: 0 });
-    expect(sql('select state, outcome from renders where account_id = ?', caller.account)).toEqual([
+    expect(sql('select state, outcome from holds where account_id = ?', caller.account)).toEqual([
       { state: 'released', outcome: 'client_closed' },
     ]);
   });

@@ -88,10 +88,10 @@ function fleetTests(startStorage: () => Promise<RunningS3>): void {
     });
     expect(renders.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());
     expect(renders.filter(({ status }) => status !== 'succeeded')).toEqual([]);
-    expect(await database.read('select max(attempts) as most from render_jobs')).not.toEqual([{ most: 1 }]);
+    expect(await database.read('select max(attempts) as most from renders')).not.toEqual([{ most: 1 }]);
     // One hold per render, settled.
     expect(
-      await database.read('select state, count(*) as n, sum(credits) as credits from renders group by state'),
+      await database.read('select state, count(*) as n, sum(credits) as credits from holds group by state'),
     ).toEqual([{ state: 'settled', n: COUNT, credits: COUNT }]);
     expect(await database.read('select sum(used) as used, sum(reserved) as reserved from periods')).toEqual([
       { used: COUNT, reserved: 0 },
@@ -101,7 +101,7 @@ function fleetTests(startStorage: () => Promise<RunningS3>): void {
       expect((await bytesOf(other, render)).equals(await bytesOf(third, render))).toBe(true);
     }
     const [expired] = renders;
-    const past = `update render_jobs set expires_at = '2026-01-01T00:00:00.000Z' where id = '${expired?.id}' returning output`;
+    const past = `update renders set expires_at = '2026-01-01T00:00:00.000Z' where id = '${expired?.id}' returning output`;
     const object = String((await database.read(past))[0]?.['output']);
     const storage = new S3Storage(s3.options);
     expect(await storage.size(object)).toBe(expired?.output?.bytes);
@@ -113,7 +113,7 @@ function fleetTests(startStorage: () => Promise<RunningS3>): void {
     await until(isEmpty);
     expect(await problemOf(await fetch(link))).toMatchObject({ status: 410, code: 'result_expired' });
     // The row is changed after the object.
-    const sums = 'select sum(has_asset) as assets, sum(has_output) as outputs from render_jobs';
+    const sums = 'select sum(has_asset) as assets, sum(has_output) as outputs from renders';
     await until(async () => (await database.read(sums))[0]?.['outputs'] !== COUNT);
     expect(await database.read(sums)).toEqual([{ assets: 0, outputs: COUNT - 1 }]);
   });

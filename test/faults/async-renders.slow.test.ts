@@ -77,9 +77,9 @@ it('ends every accepted render and charges it once, although the server is kille
     expect((await file.arrayBuffer()).byteLength).toBe(output?.bytes);
   }
   // One hold per render, settled, and none of a render that wasn't accepted.
-  expect(
-    await database.read('select state, count(*) as n, sum(credits) as credits from renders group by state'),
-  ).toEqual([{ state: 'settled', n: accepted.size, credits: accepted.size }]);
-  expect(await database.read('select max(attempts) > 1 as repeated from render_jobs')).toEqual([{ repeated: 1 }]);
+  expect(await database.read('select state, count(*) as n, sum(credits) as credits from holds group by state')).toEqual(
+    [{ state: 'settled', n: accepted.size, credits: accepted.size }],
+  );
+  expect(await database.read('select max(attempts) > 1 as repeated from renders')).toEqual([{ repeated: 1 }]);
   await server.stop();
 }, 240_000);

@@ -62,9 +62,9 @@ describe.each([
       }
       const last = await startServer(database.env);
       const held = async (): Promise<unknown> =>
-        (await database.read("select count(*) as held from renders where state = 'reserved'"))[0]?.['held'];
+        (await database.read("select count(*) as held from holds where state = 'reserved'"))[0]?.['held'];
       await until(async () => (await held()) === 0, LEASE_MS);
-      const settled = await database.read("select id from renders where state = 'settled'");
+      const settled = await database.read("select id from holds where state = 'settled'");
       const charged = new Set(settled.map(({ id }) => String(id)));
       expect([...charged].filter((id) => !received.has(id))).toEqual([]);
       expect([...received].filter((id) => !charged.has(id)).length).toBeLessThanOrEqual(ROUNDS * CLIENTS);

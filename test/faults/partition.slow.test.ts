@@ -83,9 +83,9 @@ describe.skipIf(!hasNats)('a network partition (needs nats-server)', () => {
 
   /** The number of charged renders, once no reservation is open. */
   async function charged(): Promise<unknown> {
-    const held = "select count(*) as held from renders where state = 'reserved'";
+    const held = "select count(*) as held from holds where state = 'reserved'";
     await until(async () => (await database.read(held))[0]?.['held'] === 0);
-    return (await database.read("select count(*) as renders from renders where state = 'settled'"))[0]?.['renders'];
+    return (await database.read("select count(*) as renders from holds where state = 'settled'"))[0]?.['renders'];
   }
 
   it('accepts the result of a worker that lost NATS, and the worker reconnects', async () => {

@@ -159,9 +159,9 @@ describe.skipIf(missing.length > 0)(
       const outcomes = [...images, ...videos];
       expect(outcomes.filter(({ status, isComplete }) => status !== 200 || !isComplete)).toEqual([]);
       console.info(`rolling restart: ${images.length} images and ${videos.length} videos, none failed`);
-      const reserved = "select count(*) as held from renders where state = 'reserved'";
+      const reserved = "select count(*) as held from holds where state = 'reserved'";
       await until(async () => (await database.read(reserved))[0]?.['held'] === 0);
-      const settled = await database.read("select id from renders where state = 'settled'");
+      const settled = await database.read("select id from holds where state = 'settled'");
       expect(settled.map(({ id }) => String(id)).toSorted()).toEqual(
         outcomes.map(({ renderId }) => renderId).toSorted(),
       );

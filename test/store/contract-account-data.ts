@@ -6,7 +6,7 @@ import { insertRow } from '../../src/store/engine.ts';
 import { DAY, DELIVERED, HOUR, type World } from './world.ts';
 
 const MINUTE = 60_000;
-const FACTS = { path: 'POST /v1/overlay', status: 200, code: '', durationMs: 1, credits: 1, bytesIn: 1, bytesOut: 1 };
+const FACTS = { path: 'POST /v1/overlay', status: 200, code: null, durationMs: 1, credits: 1, bytesIn: 1, bytesOut: 1 };
 
 const NOT_EXPORTED = [
   // Secrets, and links that give access.
@@ -244,7 +244,7 @@ export function accountDataContract(world: () => World): void {
       account_id: ann.accountId,
       email: 'late',
       role: 'member',
-      password_hash: '',
+      token_key: 'key',
       created_at: at,
     });
     const later = new Date(clock().getTime() + DAY);

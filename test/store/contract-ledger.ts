@@ -130,7 +130,7 @@ export function ledgerContract(world: () => World): void {
   it('releases the holds of a server that never had a lease', async () => {
     const id = await world().account();
     await world().store.ledger.reserve(await world().hold(id, { credits: 9 }));
-    await world().engine.run("update renders set owner = 'unknown/1/x'");
+    await world().engine.run("update holds set owner = 'unknown/1/x'");
     expect(await world().store.ledger.sweep()).toHaveLength(1);
     expect(await world().balance(id)).toEqual({ used: 0, reserved: 0 });
   });

@@ -123,7 +123,7 @@ export function membersContract(world: () => World): void {
     const later = new Date(world().clock().getTime() + HOUR);
     await sessions.begin({ hash: 'session', userId: bob.id, idleUntil: later, endsAt: later });
     await secondFactors.add({ userId: bob.id, secret: 'S', step: 1, recoveryHashes: ['x'] });
-    const link = { email: bob.email, role: 'member', accountId: null, expiresAt: later } as const;
+    const link = { email: bob.email ?? '', role: 'member', accountId: null, expiresAt: later } as const;
     await users.addLink('link', link, 'cli:test');
     expect(await members.setRole(accountId, id, 'billing', 'cli:test')).toBe('last owner');
     expect(await members.remove(accountId, id, 'cli:test')).toBe('last owner');

@@ -15,10 +15,11 @@ const level = (percent: number): CreditLevel => ({
 
 export function noticesContract(world: () => World): void {
   const member = async (plan = 'free'): Promise<{ id: string; accountId: string; email: string }> => {
-    const user = await world().store.users.signUp(`${randomUUID()}@example.com`, 'hash');
+    const email = `${randomUUID()}@example.com`;
+    const user = await world().store.users.signUp(email, 'hash');
     if (user === undefined) throw new Error('the address is taken');
     await world().store.accounts.subscribe(user.accountId, plan, 'now', 'cli:test');
-    return user;
+    return { ...user, email };
   };
   const use = async (accountId: string, credits: number): Promise<void> => {
     const hold = await world().hold(accountId, { credits });

@@ -87,7 +87,7 @@ export function unconfirmedContract(world: () => World): void {
     await usage.addRefusals([{ accountId, mode: 'test', outcome: 'rate_limited', count: 1 }]);
     const at = world().clock().toISOString();
     await addWebhook(accountId, at);
-    const request = { keyId: null, path: 'POST /v1/overlay', status: 200, code: '', durationMs: 1, credits: 0 };
+    const request = { keyId: null, path: 'POST /v1/overlay', status: 200, code: null, durationMs: 1, credits: 0 };
     const sizes = { bytesIn: 1, bytesOut: 1, faults: [] };
     await requests.append(
       Array.from({ length: 1_100 }, () => ({ id: randomUUID(), accountId, at, ...request, ...sizes })),

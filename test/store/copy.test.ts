@@ -58,7 +58,15 @@ async function fill(database: TestDatabase): Promise<World> {
   const invitation = { email: 'eve@example.com', accountId: 'a7', accountRole: 'billing', expiresAt: later } as const;
   await world.store.members.invite('invited', invitation, 'cli:x');
   await users.addLink('open', link, 'cli:x');
-  const facts = { path: 'POST /v1/overlay', status: 200, code: '', durationMs: 1, credits: 1, bytesIn: 1, bytesOut: 1 };
+  const facts = {
+    path: 'POST /v1/overlay',
+    status: 200,
+    code: null,
+    durationMs: 1,
+    credits: 1,
+    bytesIn: 1,
+    bytesOut: 1,
+  };
   const logged = { id: 'r', accountId: 'a7', at: world.clock().toISOString(), keyId: null, faults: [], ...facts };
   await world.store.requests.append([logged]);
   const { webhookEndpoints, webhookDeliveries } = world.store;

@@ -40,7 +40,7 @@ describe('housekeeping', () => {
     await housekeeping.start();
     await world.store.ledger.reserve(await world.hold(await world.account(), { renderId: 'broken' }));
     await world.engine.run(
-      "create trigger reject before update on renders begin select raise(abort, 'rejected by a trigger'); end",
+      "create trigger reject before update on holds begin select raise(abort, 'rejected by a trigger'); end",
     );
     await world.store.ledger.settle('broken', DELIVERED).catch(() => undefined);
   });

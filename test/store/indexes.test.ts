@@ -17,7 +17,7 @@ const url = inject('postgresUrl');
 const SMALL = /\b(?:owners|o|trusted_time|stored_bytes_total|lanes|accounts_waiting|CONSTANT ROW)\b/u;
 
 /** Of these indexes a statement reads only the first rows, or they contain only what waits or runs right now. */
-const SMALL_INDEXES = /INDEX (?:accounts_by_age|render_events_pending|render_jobs_ended_assets|renders_reserved)$/u;
+const SMALL_INDEXES = /INDEX (?:accounts_by_age|render_events_pending|renders_ended_assets|holds_reserved)$/u;
 
 function recording(engine: Engine, seen: Map<string, SqlParameters>): Engine {
   const record = (session: SqlSession): SqlSession => ({

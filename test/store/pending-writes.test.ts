@@ -30,13 +30,13 @@ async function whileUnavailable(work: () => Promise<void>): Promise<void> {
 
 async function rejectChangesOf(renderId: string): Promise<void> {
   await world.engine.run(
-    `create trigger reject before update on renders when new.id = '${renderId}'
+    `create trigger reject before update on holds when new.id = '${renderId}'
      begin select raise(abort, 'rejected by a trigger'); end`,
   );
 }
 
 async function stateOf(renderId: string): Promise<unknown> {
-  return (await world.engine.all('select state from renders where id = :renderId', { renderId }))[0]?.['state'];
+  return (await world.engine.all('select state from holds where id = :renderId', { renderId }))[0]?.['state'];
 }
 
 /** Reserves holds with these ids, in this order. */

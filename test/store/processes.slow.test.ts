@@ -73,7 +73,7 @@ describe.each([
       for (const render of idsOf(child.lines(), 'settled')) acknowledged.add(render);
 
       await createStore(world.engine).ledger.sweep(isGone);
-      const rows = await world.engine.all("select id from renders where state = 'settled'");
+      const rows = await world.engine.all("select id from holds where state = 'settled'");
       const charged = new Set(rows.map((row) => text(row, 'id')));
       expect([...charged].filter((render) => !delivered.has(render))).toEqual([]);
       expect([...acknowledged].filter((render) => !charged.has(render))).toEqual([]);

@@ -17,11 +17,11 @@ async function addRenders(engine: Engine, accountId: string, status: string, fro
   const [at, end] = [START.toISOString(), new Date(START.getTime() + FORTY_DAYS).toISOString()];
   const isOver = status === 'succeeded';
   await engine.run(
-    `insert into render_jobs (id, account_id, mode, status, lane, request, plan, period_starts_at, period_ends_at, renews,
-       max_running, due_at, created_at, started_at, finished_at)
+    `insert into renders (id, account_id, mode, status, lane, request, plan, period_starts_at, period_ends_at, renews,
+       max_running, is_due, due_at, created_at, started_at, finished_at)
      with recursive numbers (n) as (select ${from} union all select n + 1 from numbers where n < ${to})
      select '${accountId}-${status}-' || n, '${accountId}', 'live', '${status}', 'image', '{}', 'free', '${at}', '${end}', 1,
-       100, '', '${at}', ${isOver ? `'${at}', '${at}'` : 'null, null'} from numbers`,
+       100, 1, '${at}', '${at}', ${isOver ? `'${at}', '${at}'` : 'null, null'} from numbers`,
   );
 }
 
@@ -61,10 +61,7 @@ describe('claiming a render', () => {
     const found = /^SEARCH [a-z] USING (?:COVERING )?INDEX (?<index>\w+)/u;
     const indexes = new Set(plan.map((line) => found.exec(line)?.groups?.['index'] ?? line));
     expect([...indexes].toSorted()).toEqual([
-      'render_jobs_by_start',
-      'render_jobs_queue',
-      'render_jobs_rendering',
-      'sqlite_autoindex_render_jobs_1',
+      ...['renders_by_start', 'renders_queue', 'renders_rendering', 'sqlite_autoindex_renders_1'],
     ]);
     await world.database.remove();
   });
@@ -85,7 +82,7 @@ describe('claiming a render', () => {
       };
       await addRenders(world.engine, id, 'succeeded', 1, 200);
       // The statistics are from before the queue grew, as they are when many renders arrive at once.
-      await world.engine.run('analyze render_jobs');
+      await world.engine.run('analyze renders');
       await addRenders(world.engine, id, 'queued', 1, 200);
       const few = await pagesRead();
       await addRenders(world.engine, id, 'succeeded', 201, 10_000);

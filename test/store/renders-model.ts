@@ -232,7 +232,7 @@ export class RendersModel {
 
   async #end(id: string, how: string): Promise<void> {
     ok(!this.#ended.has(id), `${id} ended twice`);
-    const [hold] = await this.#engine.all('select state, credits from renders where id = :id', { id });
+    const [hold] = await this.#engine.all('select state, credits from holds where id = :id', { id });
     if (hold !== undefined) same(text(hold, 'state'), how === 'succeeded' ? 'settled' : 'released');
     const credits = hold !== undefined && how === 'succeeded' ? integer(hold, 'credits') : 0;
     this.#ended.set(id, { how, credits, accountId: must(this.#accepted.get(id), 'the render').accountId });
@@ -252,7 +252,7 @@ export class RendersModel {
       );
     }
     const leaked = await this.#engine.all(
-      `select r.id from renders r join render_jobs j on j.id = r.id
+      `select r.id from holds r join renders j on j.id = r.id
        where r.state = 'reserved' and j.status in ('succeeded', 'failed', 'canceled')`,
     );
     same(leaked, []);

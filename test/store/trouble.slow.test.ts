@@ -131,7 +131,7 @@ describe.skipIf(!server)(`a PostgreSQL server${server ? '' : `: ${NO_POSTGRES}`}
       expect(failures.length).toBeGreaterThan(0);
       for (const failure of failures) expect(failure).toMatchObject(UNAVAILABLE);
       expect(await world.store.pendingWrites.retry()).toEqual([]);
-      const rows = await world.engine.all("select id from renders where state = 'settled'");
+      const rows = await world.engine.all("select id from holds where state = 'settled'");
       expect(new Set(rows.map((row) => row['id']))).toEqual(delivered);
       expect(await world.balance(id)).toEqual({ used: delivered.size, reserved: 0 });
       expect(await reconcile(world.engine)).toEqual([]);

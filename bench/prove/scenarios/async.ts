@@ -70,7 +70,7 @@ async function prove(world: World, { subject, journal }: Fixture): Promise<void>
     else broken += 1;
   }
   world.none('results that cannot be downloaded', broken);
-  const [jobs] = query(subject, 'select count(*) as n, max(attempts) as most from render_jobs');
+  const [jobs] = query(subject, 'select count(*) as n, max(attempts) as most from renders');
   world.none('renders that were never requested', Math.abs(Number(jobs?.['n']) - total));
   world.figure('kills', `${kills.servers} of the server, ${kills.workers} of workers`);
   world.figure('renders', `${total} in ${((performance.now() - started) / 1e3).toFixed(0)} s`);
@@ -147,7 +147,7 @@ async function killAtRandom(
 }
 
 function active(subject: Subject): number {
-  const [row] = query(subject, "select count(*) as n from render_jobs where status in ('queued', 'rendering')");
+  const [row] = query(subject, "select count(*) as n from renders where status in ('queued', 'rendering')");
   return Number(row?.['n']);
 }
 

@@ -60,7 +60,7 @@ async function attack(world: World, fixture: Fixture, attacker: Attacker, body: 
   // The last one is beyond the allowance, so its idempotency key has been paid for.
   await breakOff(fixture, { ...attacker, headers: { ...attacker.headers, 'idempotency-key': REPEATED } }, body, 0.5);
   const ended = await until(() => {
-    const rows = query(subject, `select state, outcome from renders where account_id = '${attacker.accountId}'`);
+    const rows = query(subject, `select state, outcome from holds where account_id = '${attacker.accountId}'`);
     return rows.length === total && rows.every(({ state }) => state !== 'reserved') && rows;
   });
   const free = ended.filter(({ state }) => state === 'released').length;

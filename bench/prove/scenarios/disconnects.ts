@@ -31,7 +31,7 @@ export const disconnects: Scenario = {
       world.figure(`CPU free, worst of ${busyMs.length} (p50 ${median})`, milliseconds(worst), target);
       await disconnectAnytime(world, fixture, anytime.key, small);
       for (let round = 0; round < 20; round += 1) await disconnectDuringUpload(fixture, uploading.key, slow);
-      const statement = "select account_id as account from renders where state = 'settled'";
+      const statement = "select account_id as account from holds where state = 'settled'";
       const charged = query(subject, statement).filter(({ account }) => account !== anytime.accountId);
       world.none('charges after disconnects during upload or render', charged.length);
       return { uncertain: new Set([anytime.accountId]) };

@@ -20,7 +20,7 @@ const PING_EVERY_MS = 10;
 /** How much later than on an idle server a response may come. */
 const MAX_EXTRA_MS = 50;
 const MIN_SERVED = 0.99;
-const ACTIVE = "select count(*) as n from render_jobs where status in ('queued', 'rendering')";
+const ACTIVE = "select count(*) as n from renders where status in ('queued', 'rendering')";
 
 export const queue: Scenario = {
   name: 'queue',
@@ -68,11 +68,11 @@ function addHistory(subject: Subject, accountId: string): void {
   database
     .prepare(
       `with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${FINISHED})
-       insert into render_jobs (id, account_id, mode, status, lane, request, plan, period_starts_at, period_ends_at, renews,
+       insert into renders (id, account_id, mode, status, lane, request, plan, period_starts_at, period_ends_at, renews,
          max_running, due_at, attempts, created_at, started_at, finished_at)
-       select 'history-' || n, ?, 'live', 'succeeded', 'image', '{}', 'prove', ?, ?, 1, 8, '', 1, ?, ?, ? from numbers`,
+       select 'history-' || n, ?, 'live', 'succeeded', 'image', '{}', 'prove', ?, ?, 1, 8, ?, 1, ?, ?, ? from numbers`,
     )
-    .run([accountId, at, at, at, at, at]);
+    .run([accountId, at, at, at, at, at, at]);
   database.close();
 }
 
@@ -90,7 +90,7 @@ async function sendBatch({ target }: Subject, key: string): Promise<void> {
 function cancelRest(subject: Subject): void {
   const database = new Database(path.join(subject.dataDirectory, 'storybar.db'));
   database.pragma('busy_timeout = 10000');
-  database.exec("update render_jobs set status = 'canceled', finished_at = created_at where status = 'queued'");
+  database.exec("update renders set status = 'canceled', finished_at = created_at where status = 'queued'");
   database.close();
 }
 

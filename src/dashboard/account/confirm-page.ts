@@ -43,7 +43,7 @@ export function addConfirmPage(
     const before = await identity.findUser(userId);
     const user = await identity.confirm(link, userId);
     if (user === undefined || before === undefined) return undefined;
-    if (before.unconfirmedEmail !== null) return { user, path: DONE_PATH };
+    if (before.email === null) return { user, path: DONE_PATH };
     identity.reportEmailChange(before.email, request.id);
     return { user, path: CHANGED_PATH };
   };

@@ -7,6 +7,7 @@ import { permissionFor } from '../identity/page-permissions.ts';
 import type { SignedInVisit, Visit } from '../identity/session-guard.ts';
 import { PAGE_HEADERS, renderPage, type Site, type Viewer } from '../page.ts';
 import { noteFor } from './notes.ts';
+import { addressOf } from '../../store/users.ts';
 
 export const PRIVATE_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
@@ -70,7 +71,7 @@ ${page.body}
 }
 
 export function shownEmail({ user }: SignedInVisit): string {
-  return user.unconfirmedEmail ?? user.email;
+  return addressOf(user);
 }
 
 export function seeOther({ reply }: Pick<Visit, 'reply'>, path: string): FastifyReply {

@@ -172,7 +172,7 @@ ${problemSection(request)}
 }
 
 function problemSection({ code, faults }: LoggedRequest): Html | undefined {
-  if (code === '') return undefined;
+  if (code === null) return undefined;
   const title = Object.hasOwn(PROBLEMS, code) ? PROBLEMS[code as keyof typeof PROBLEMS].title : code;
   const meaning = (fault: string): string => (Object.hasOwn(FAULTS, fault) ? FAULTS[fault as keyof typeof FAULTS] : '');
   return html`<section aria-labelledby="problem"><h2 id="problem">${title}</h2>

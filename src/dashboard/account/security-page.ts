@@ -20,6 +20,7 @@ import { form, seeOther, sendPrivate, shownEmail } from './frame.ts';
 import { NO_EMAIL } from './password-pages.ts';
 import { PASSWORD_HINT } from './public-forms.ts';
 import type { SignedInRoutes } from './signed-in-routes.ts';
+import { addressOf } from '../../store/users.ts';
 
 export interface SecurityDependencies {
   readonly site: Site;
@@ -57,7 +58,7 @@ export function addSecurityPages(routes: SignedInRoutes, dependencies: SecurityD
   routes.action(PASSWORD_LINK_PATH, async (visit) => {
     const { user, request } = visit;
     if (!identity.sendsEmail) throw new AppError('not_found', NO_EMAIL);
-    await identity.requestLink({ email: user.email, address: request.ip, requestId: request.id });
+    await identity.requestLink({ email: addressOf(user), address: request.ip, requestId: request.id });
     return seeOther(visit, `${PATH}?done=password-link-sent`);
   });
   addSessionActions(routes, dependencies);
@@ -69,7 +70,7 @@ async function securityPage(
   visit: SignedInVisit,
   faults: PasswordFaults,
 ): Promise<FastifyReply> {
-  const hasPassword = await identity.hasPassword(visit.user);
+  const hasPassword = visit.user.passwordHash !== null;
   const body = html`${hasPassword ? passwordForm(visit, faults) : noPasswordSection(visit, identity)}
 ${emailSection(visit, identity)}
 ${twoFactorSection(await twoFactor.state(visit.user))}

@@ -2,24 +2,24 @@
 // with a valid token have their own limit. Strangers who use up the shared limit therefore can't lock the user out.
 // https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies
 //
-// The signing key of a token is the user's password hash: nothing has to be stored, and a new password revokes all tokens.
+// The user's key signs the tokens, so none has to be stored, and a new password, which changes the key, revokes them all.
 
 import { createSecret, isSameText, tokenOf } from '../../account/secret.ts';
 
-/** Stands in for the password hash of an unknown user, so that checking a token takes the same time. */
+/** Stands in for the key of an unknown user, so that checking a token takes the same time. */
 const UNKNOWN_USER_KEY = createSecret();
 
-export function createDeviceToken(passwordHash: string): string {
+export function createDeviceToken(tokenKey: string): string {
   const deviceId = createSecret();
-  return `${deviceId}.${signatureOf(deviceId, passwordHash)}`;
+  return `${deviceId}.${signatureOf(deviceId, tokenKey)}`;
 }
 
-/** The id of the device; undefined unless the token was created for the user with this password hash. */
-export function verifyDeviceToken(token: string | undefined, passwordHash: string | undefined): string | undefined {
+/** The id of the device; undefined unless the token was created with this key. */
+export function verifyDeviceToken(token: string | undefined, tokenKey: string | undefined): string | undefined {
   const [deviceId = '', signature = ''] = (token ?? '').split('.', 2);
-  return isSameText(signature, signatureOf(deviceId, passwordHash ?? UNKNOWN_USER_KEY)) ? deviceId : undefined;
+  return isSameText(signature, signatureOf(deviceId, tokenKey ?? UNKNOWN_USER_KEY)) ? deviceId : undefined;
 }
 
-function signatureOf(deviceId: string, passwordHash: string): string {
-  return tokenOf(passwordHash, `device ${deviceId}`);
+function signatureOf(deviceId: string, tokenKey: string): string {
+  return tokenOf(tokenKey, `device ${deviceId}`);
 }

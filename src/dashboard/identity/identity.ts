@@ -82,13 +82,22 @@ export class Identity {
 
   /** Undefined when the email or the password is wrong. */
   async signIn({ email, password, address, deviceToken }: SignInAttempt): Promise<AuthenticatedUser | undefined> {
-    const { users, passwords, throttle } = this.#options;
-    const user = await users.findByEmail(email);
-    const deviceId = verifyDeviceToken(deviceToken, user?.passwordHash);
-    if (deviceId === undefined) await throttle.take('signIn', address, email);
+    const user = await this.#options.users.findByEmail(email);
+    return await this.#signIn(user, email, { password, address, deviceToken });
+  }
+
+  /** Attempts are limited per name, which is the address if the user has one. */
+  async #signIn(
+    user: User | undefined,
+    name: string,
+    { password, address, deviceToken }: Omit<SignInAttempt, 'email'>,
+  ): Promise<AuthenticatedUser | undefined> {
+    const { passwords, throttle } = this.#options;
+    const deviceId = verifyDeviceToken(deviceToken, user?.tokenKey);
+    if (deviceId === undefined) await throttle.take('signIn', address, name);
     else await throttle.takeForDevice(deviceId);
-    const isCorrect = await passwords.verify(user?.passwordHash, password);
-    return isCorrect && user ? authenticated(user, user.passwordHash) : undefined;
+    const isCorrect = await passwords.verify(user?.passwordHash ?? undefined, password);
+    return isCorrect ? authenticated(user) : undefined;
   }
 
   /** Without email. Undefined when the address is taken or belongs to the operator, who has to prove it another way. */
@@ -98,7 +107,7 @@ export class Identity {
     const passwordHash = await passwords.hash(password);
     if (email === operatorEmail) return undefined;
     const access = trustsSignUps ? 'granted' : 'awaits approval';
-    return authenticated(await users.signUp(email, passwordHash, access), passwordHash);
+    return authenticated(await users.signUp(email, passwordHash, access));
   }
 
   /**
@@ -109,13 +118,12 @@ export class Identity {
   async signUpUnconfirmed({ email, address, requestId }: EmailRequest, password: string): Promise<AuthenticatedUser> {
     const { users, passwords, throttle } = this.#options;
     await throttle.takeSignUp(address, mailboxOf(email));
-    const passwordHash = await passwords.hash(password);
-    const user = await users.signUpUnconfirmed(email, passwordHash);
+    const user = await users.signUpUnconfirmed(email, await passwords.hash(password));
     this.#inBackground('sign-up', requestId, async () => {
       if (await this.#isKnown(email)) await this.#emailLink(email, 'account-exists');
       else await this.#emailConfirmation(user, email);
     });
-    return must(authenticated(user, passwordHash), 'the new user');
+    return must(authenticated(user), 'the new user');
   }
 
   /** Sends the confirmation again. */
@@ -134,15 +142,15 @@ export class Identity {
 
   /**
    * Checks the password of the user who signed up, for a visitor without a session of that user. It is a sign-in with the
-   * same limits and timing, under the placeholder address, so each of several sign-ups with one address needs its own
+   * same limits and timing, and each of several sign-ups with one address needs its own
    * password. Undefined when the password is wrong.
    */
   async signInToConfirm(
     { userId }: Confirmation,
     attempt: Omit<SignInAttempt, 'email'>,
   ): Promise<AuthenticatedUser | undefined> {
-    const { email } = must(await this.#options.users.find(userId), 'the user who signed up');
-    return await this.signIn({ ...attempt, email });
+    const user = must(await this.#options.users.find(userId), 'the user who signed up');
+    return await this.#signIn(user, user.email ?? user.id, attempt);
   }
 
   /**
@@ -184,7 +192,7 @@ export class Identity {
   /** Tells the user about a change that makes signing in easier for a stranger who has the password. */
   reportSecurityChange({ email }: User, change: SecurityChange, requestId: string): void {
     const { mailer, publicUrl } = this.#options;
-    if (mailer === undefined) return;
+    if (mailer === undefined || email === null) return;
     this.#inBackground(change, requestId, async () => {
       await mailer.send({ to: email, ...EMAILS[change](`${publicUrl}/dashboard/security`) });
     });
@@ -193,14 +201,9 @@ export class Identity {
   /** Tells the user, so that they notice a way to sign in that they didn't add. Does nothing without email. */
   reportProviderLinked({ email }: User, providerName: string, requestId: string): void {
     const { mailer, publicUrl } = this.#options;
-    if (mailer === undefined) return;
+    if (mailer === undefined || email === null) return;
     const text = providerLinked(providerName, `${publicUrl}/dashboard/security`);
     this.#inBackground('provider-linked', requestId, async () => await mailer.send({ to: email, ...text }));
-  }
-
-  /** False for a user who signed up with a provider and never chose a password. */
-  async hasPassword({ email }: User): Promise<boolean> {
-    return (await this.#options.users.findByEmail(email))?.hasPassword === true;
   }
 
   async findUser(userId: string): Promise<User | undefined> {
@@ -228,15 +231,13 @@ export class Identity {
   /** Undefined when the link has been used or has expired. */
   async useLink(secret: string, password: string): Promise<AuthenticatedUser | undefined> {
     const { users, passwords } = this.#options;
-    const passwordHash = await passwords.hash(password);
-    return authenticated(await users.useLink(hashSecret(secret), passwordHash), passwordHash);
+    return authenticated(await users.useLink(hashSecret(secret), await passwords.hash(password)));
   }
 
   /** Signs in without the password, and keeps it. Undefined when the link has been used or has expired, or is for a new user. */
   async useLinkToSignIn(secret: string): Promise<AuthenticatedUser | undefined> {
     if (!isSecret(secret)) return undefined;
-    const user = await this.#options.users.useLinkToSignIn(hashSecret(secret));
-    return user && authenticated(user, user.passwordHash);
+    return authenticated(await this.#options.users.useLinkToSignIn(hashSecret(secret)));
   }
 
   /** Undefined when the current password is wrong. Ends all sessions, including the current one. */
@@ -248,18 +249,15 @@ export class Identity {
   ): Promise<AuthenticatedUser | undefined> {
     const { users, passwords } = this.#options;
     if (!(await this.checkPassword(user, currentPassword, address))) return undefined;
-    const passwordHash = await passwords.hash(newPassword);
-    await users.setPassword(user.id, passwordHash);
-    return authenticated(user, passwordHash);
+    return authenticated(await users.setPassword(user.id, await passwords.hash(newPassword)));
   }
 
   /** Asks a signed-in user for the password again, before something that can't be undone. */
   async checkPassword(user: User, password: string, address: string): Promise<boolean> {
-    const { users, passwords, throttle } = this.#options;
+    const { passwords, throttle } = this.#options;
     await throttle.take('password', address, user.id);
-    const stored = await users.findByEmail(user.email);
-    if (stored?.hasPassword === false) throw new AppError('invalid_fields', PASSWORD_FIRST);
-    return await passwords.verify(stored?.passwordHash, password);
+    if (user.passwordHash === null) throw new AppError('invalid_fields', PASSWORD_FIRST);
+    return await passwords.verify(user.passwordHash, password);
   }
 
   /** For what costs much or sends an email to an address that someone else typed. */
@@ -278,8 +276,7 @@ export class Identity {
 
   /** Undefined when the address belongs to a user by now. */
   async acceptInvitation(secret: string, password: string, members: Members): Promise<AuthenticatedUser | undefined> {
-    const passwordHash = await this.#options.passwords.hash(password);
-    return authenticated(await members.accept(hashSecret(secret), passwordHash), passwordHash);
+    return authenticated(await members.accept(hashSecret(secret), await this.#options.passwords.hash(password)));
   }
 
   /** Whether an invitation that isn't sent by email may be created for the address. */
@@ -333,8 +330,8 @@ export class Identity {
   }
 }
 
-function authenticated(user: User | undefined, passwordHash: string): AuthenticatedUser | undefined {
-  return user && { user, deviceToken: createDeviceToken(passwordHash) };
+function authenticated(user: User | undefined): AuthenticatedUser | undefined {
+  return user && { user, deviceToken: createDeviceToken(user.tokenKey) };
 }
 
 export function passwordLinkUrl(baseUrl: string, secret: string): string {

@@ -5,7 +5,7 @@ import type * as WebAuthn from '@simplewebauthn/server';
 import { z } from 'zod';
 import { hashSecret } from '../../account/secret.ts';
 import type { Passkey, Passkeys } from '../../store/security/passkeys.ts';
-import type { User, Users } from '../../store/users.ts';
+import { type User, type Users, addressOf } from '../../store/users.ts';
 import { createDeviceToken } from './device-token.ts';
 import type { AuthenticatedUser } from './identity.ts';
 import type { Throttle } from './throttle.ts';
@@ -64,7 +64,7 @@ export class PasskeySignIn {
     const options = await (await webAuthn()).generateRegistrationOptions({
       rpName: SITE_NAME,
       rpID: new URL(origin).hostname,
-      userName: user.email,
+      userName: addressOf(user),
       userID: new Uint8Array(Buffer.from(user.id)),
       attestationType: 'none',
       excludeCredentials: existing.map(({ id, transports }) => ({ id, transports: [...transports] })),
@@ -118,8 +118,7 @@ export class PasskeySignIn {
     if (result?.verified !== true) return undefined;
     if (!(await passkeys.markUsed(passkey.id, result.authenticationInfo.newCounter))) return undefined;
     const user = await users.find(passkey.userId);
-    const stored = user && (await users.findByEmail(user.email));
-    return stored && user && { user, deviceToken: createDeviceToken(stored.passwordHash) };
+    return user && { user, deviceToken: createDeviceToken(user.tokenKey) };
   }
 
   async #remember(purpose: ChallengePurpose, challenge: string, visitor: string): Promise<void> {

@@ -119,7 +119,7 @@ export class SessionGuard {
       userId: user.id,
       idleUntil: new Date(now + idleMs),
       endsAt: new Date(now + absoluteMs),
-      userAgent: (request.headers['user-agent'] ?? '').slice(0, MAX_USER_AGENT),
+      userAgent: request.headers['user-agent']?.slice(0, MAX_USER_AGENT) ?? null,
     });
     const session = { name: 'storybar', value: secret, maxAgeSeconds: absoluteMs / 1_000 } as const;
     const device = { name: 'storybar-device', value: deviceToken, maxAgeSeconds: DEVICE_COOKIE_SECONDS } as const;

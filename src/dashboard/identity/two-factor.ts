@@ -3,7 +3,6 @@
 
 import { isSameText, hashSecret, tokenOf } from '../../account/secret.ts';
 import { createRecoveryCodes, isTotpSecret, matchTotp, parseRecoveryCode } from '../../account/totp.ts';
-import { must } from '../../primitives/must.ts';
 import type { AuthenticatorState, SecondFactors } from '../../store/security/second-factors.ts';
 import type { User, Users } from '../../store/users.ts';
 import { createDeviceToken } from './device-token.ts';
@@ -34,9 +33,9 @@ export class TwoFactor {
   }
 
   /** For a user whose password was right: the token to send together with the code. Signed like a device token. */
-  async begin(user: User): Promise<string> {
+  begin(user: User): string {
     const until = this.#clock().getTime() + PENDING_MS;
-    return `${user.id}.${until}.${signatureOf(user.id, until, await this.#passwordHashOf(user))}`;
+    return `${user.id}.${until}.${signatureOf(user.id, until, user.tokenKey)}`;
   }
 
   /** The user whose password was right; undefined when the token is too old or forged, or the password has changed. */
@@ -44,7 +43,7 @@ export class TwoFactor {
     const [userId = '', until = '', signature = ''] = token.split('.');
     const user = await this.#options.users.find(userId);
     if (user === undefined || !(Number(until) > this.#clock().getTime())) return undefined;
-    const expected = signatureOf(userId, Number(until), await this.#passwordHashOf(user));
+    const expected = signatureOf(userId, Number(until), user.tokenKey);
     return isSameText(signature, expected) ? user : undefined;
   }
 
@@ -52,7 +51,7 @@ export class TwoFactor {
   async finish(user: User, code: string, address: string): Promise<AuthenticatedUser | undefined> {
     await this.#options.throttle.takeCode(address, user.id);
     if (!(await this.#isAccepted(user, code))) return undefined;
-    return { user, deviceToken: createDeviceToken(await this.#passwordHashOf(user)) };
+    return { user, deviceToken: createDeviceToken(user.tokenKey) };
   }
 
   /** Returns the recovery codes, which can't be shown again. Undefined when the code doesn't belong to the secret. */
@@ -89,12 +88,8 @@ export class TwoFactor {
     const recoveryCode = parseRecoveryCode(code);
     return recoveryCode !== undefined && (await factors.useRecoveryCode(user.id, hashSecret(recoveryCode)));
   }
-
-  async #passwordHashOf({ email }: User): Promise<string> {
-    return must(await this.#options.users.findByEmail(email), 'the user').passwordHash;
-  }
 }
 
-function signatureOf(userId: string, until: number, passwordHash: string): string {
-  return tokenOf(passwordHash, `second factor ${userId} ${until}`);
+function signatureOf(userId: string, until: number, tokenKey: string): string {
+  return tokenOf(tokenKey, `second factor ${userId} ${until}`);
 }

@@ -8,7 +8,7 @@ import { AppError } from '../../errors.ts';
 import { requestBaseUrl } from '../../http/transport/request-base-url.ts';
 import { MAX_MEMBERS, type OpenInvitation } from '../../store/members/members.ts';
 import type { Store } from '../../store/store.ts';
-import type { User } from '../../store/users.ts';
+import { type User, addressOf } from '../../store/users.ts';
 import { field, time } from '../account/fields.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';
 import { INVALID_EMAIL } from '../account/public-forms.ts';
@@ -69,7 +69,7 @@ export function addMemberPages(routes: SignedInRoutes, dependencies: MemberDepen
     }
     const link = `${baseUrl(dependencies, request)}${JOIN_PATH}?link=${secret}`;
     if (!identity.sendsEmail) return showInvitationLink(dependencies.site, visit, { email, link, back: PATH });
-    identity.emailInvitation(email, user.email, link, request.id);
+    identity.emailInvitation(email, addressOf(user), link, request.id);
     return seeOther(visit, `${PATH}?done=invited`);
   });
   routes.action(`${PATH}/revoke`, async (visit, fields) => {

@@ -4,7 +4,7 @@
 import { AppError } from '../../errors.ts';
 import type { MemberChange } from '../../store/members/members.ts';
 import type { KeySummary, Store } from '../../store/store.ts';
-import type { User } from '../../store/users.ts';
+import { type User, addressOf } from '../../store/users.ts';
 import { time } from '../account/fields.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';
 import { maskedKey, stateOf } from '../account/key-pages.ts';
@@ -34,7 +34,7 @@ export function addRemovePage(routes: SignedInRoutes, { site, store }: RemoveDep
     const keys = (await store.keys.list(visit.user.accountId)).filter(
       ({ createdBy, state }) => createdBy === member.id && state !== 'revoked',
     );
-    const title = `Remove ${member.unconfirmedEmail ?? member.email}`;
+    const title = `Remove ${addressOf(member)}`;
     return sendPrivate(site, visit, { title, path: MEMBERS_PATH, body: removeBody(visit, member, keys) });
   });
   routes.action(path, async (visit, fields) => {

@@ -18,6 +18,7 @@ import type { Identity } from '../identity/identity.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import { INVITATION_MS, JOIN_PATH, showInvitationLink } from '../members/member-pages.ts';
 import type { Site } from '../page.ts';
+import { addressOf } from '../../store/users.ts';
 
 export interface InviteDependencies {
   readonly site: Site;
@@ -69,7 +70,7 @@ async function invite(dependencies: InviteDependencies, visit: SignedInVisit, ty
   const link = `${publicUrl || (requestBaseUrl(request) ?? '')}${JOIN_PATH}?link=${secret}`;
   const back = `${PATH}/${encodeURIComponent(account.id)}`;
   if (!identity.sendsEmail) return showInvitationLink(site, visit, { email, link, back });
-  identity.emailInvitation(email, visit.user.email, link, request.id);
+  identity.emailInvitation(email, addressOf(visit.user), link, request.id);
   return seeOther(visit, `${back}?done=invited`);
 }
 

@@ -34,7 +34,7 @@ export function addProviderActions(
 ): void {
   if (providerSignIn.providers.length > 0) {
     const show = async (visit: SignedInVisit, provider: SignInProvider, fault?: string): Promise<FastifyReply> => {
-      const why = await reasonAgainst(visit, identity);
+      const why = reasonAgainst(visit);
       const body =
         why === undefined
           ? connectForm(visit, provider, fault)
@@ -53,7 +53,7 @@ export function addProviderActions(
     routes.action(PATH, async (visit, fields) => {
       const { user, request } = visit;
       const provider = configured(fields.text('provider'));
-      const why = await reasonAgainst(visit, identity);
+      const why = reasonAgainst(visit);
       if (why !== undefined) throw new AppError('invalid_fields', why);
       if (!(await identity.checkPassword(user, fields.text('password'), request.ip))) {
         return await show(visit, provider, 'Incorrect password.');
@@ -110,9 +110,9 @@ ${
 </section>`;
 }
 
-async function reasonAgainst({ user }: SignedInVisit, identity: Identity): Promise<string | undefined> {
+function reasonAgainst({ user }: SignedInVisit): string | undefined {
   if (user.unconfirmedEmail !== null) return CONFIRM_FIRST;
-  return (await identity.hasPassword(user)) ? undefined : PASSWORD_FIRST;
+  return user.passwordHash === null ? PASSWORD_FIRST : undefined;
 }
 
 function connectForm(visit: SignedInVisit, provider: SignInProvider, fault: string | undefined): Html {

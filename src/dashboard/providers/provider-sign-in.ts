@@ -6,13 +6,11 @@
 // gets a new account, and the unconfirmed one can never be confirmed.
 
 import { mailboxOf } from '../../account/email.ts';
-import { createSecret } from '../../account/secret.ts';
 import type { ProviderIdentity, SignInProvider } from '../../account/sign-in-provider.ts';
 import type { LinkedIdentities, LinkRefusal } from '../../store/identities/linked-identities.ts';
 import type { User, Users } from '../../store/users.ts';
 import { createDeviceToken } from '../identity/device-token.ts';
 import type { AuthenticatedUser } from '../identity/identity.ts';
-import type { Passwords } from '../identity/passwords.ts';
 import type { Throttle } from '../identity/throttle.ts';
 import { must } from '../../primitives/must.ts';
 import {
@@ -26,7 +24,6 @@ export interface ProviderSignInOptions {
   readonly clients: readonly ProviderClient[];
   readonly users: Users;
   readonly identities: LinkedIdentities;
-  readonly passwords: Passwords;
   readonly throttle: Throttle;
   /** False: new users need an invitation. */
   readonly signUpOpen: boolean;
@@ -94,25 +91,25 @@ export class ProviderSignIn {
     const { identities, users, throttle } = this.#options;
     await throttle.take('signIn', address, `${identity.provider} ${identity.subject}`);
     const known = await identities.use(identity);
-    if (known !== undefined) return { kind: 'known', authenticated: await this.#authenticated(known) };
+    if (known !== undefined) return { kind: 'known', authenticated: authenticated(known) };
     if ((await users.findByEmail(identity.email)) !== undefined) return { kind: 'refused', problem: 'known address' };
     return await this.#signUp(identity, address);
   }
 
   async #signUp(identity: ProviderIdentity, address: string): Promise<ProviderOutcome> {
-    const { identities, passwords, throttle, signUpOpen, operatorEmail, trustsSignUps } = this.#options;
+    const { identities, throttle, signUpOpen, operatorEmail, trustsSignUps } = this.#options;
     if (!signUpOpen) return { kind: 'refused', problem: 'closed' };
     if (identity.email === operatorEmail) return { kind: 'refused', problem: 'operator' };
     // Not by address, because a stranger could use up the attempts of an address.
     await throttle.takeSignUp(address, `${identity.provider} ${identity.subject}`);
     const isGranted = trustsSignUps || (await throttle.allowsLiveAccount(mailboxOf(identity.email)));
     const access = isGranted ? 'granted' : 'awaits approval';
-    const user = await identities.signUp(identity, await passwords.hash(createSecret()), access);
-    if (user !== undefined) return { kind: 'new', authenticated: await this.#authenticated(user) };
+    const user = await identities.signUp(identity, access);
+    if (user !== undefined) return { kind: 'new', authenticated: authenticated(user) };
     // The same person was faster in another window, or the address was confirmed a moment ago.
     const known = await identities.use(identity);
     if (known === undefined) return { kind: 'refused', problem: 'known address' };
-    return { kind: 'known', authenticated: await this.#authenticated(known) };
+    return { kind: 'known', authenticated: authenticated(known) };
   }
 
   async #attempt<Result>(
@@ -130,9 +127,8 @@ export class ProviderSignIn {
       return error.failure;
     }
   }
+}
 
-  async #authenticated(user: User): Promise<AuthenticatedUser> {
-    const { passwordHash } = must(await this.#options.users.findByEmail(user.email), 'the user');
-    return { user, deviceToken: createDeviceToken(passwordHash) };
-  }
+function authenticated(user: User): AuthenticatedUser {
+  return { user, deviceToken: createDeviceToken(user.tokenKey) };
 }

@@ -69,7 +69,7 @@ ${hasPasskey && passkeySignInForm(visit, next)}
   return async (visit, authenticated, next = '') => {
     if ((await twoFactor.state(authenticated.user)) !== undefined) {
       const { user } = authenticated;
-      return await show(visit, user, { pending: await twoFactor.begin(user), next });
+      return await show(visit, user, { pending: twoFactor.begin(user), next });
     }
     await sessionGuard.signIn(visit, authenticated);
     return seeOther(visit, next || '/dashboard');

@@ -64,11 +64,12 @@ ${button('sign-out-everywhere', 'Sign out everywhere')}
 }
 
 function sessionRow(visit: SignedInVisit, { hash, userAgent, createdAt, idleUntil }: SessionSummary): Html[] {
+  const device = deviceName(userAgent ?? '');
   const isCurrent = hash === visit.sessionHash;
   const content = html`<input type="hidden" name="session" value="${publicId(hash)}">
-<button class="link" type="submit" aria-label="Sign out of ${deviceName(userAgent)}, signed in ${createdAt.toISOString().slice(0, 16)}">Sign out</button>`;
+<button class="link" type="submit" aria-label="Sign out of ${device}, signed in ${createdAt.toISOString().slice(0, 16)}">Sign out</button>`;
   return [
-    html`<span title="${userAgent}">${deviceName(userAgent)}</span>${isCurrent && html` <span class="state good">this device</span>`}`,
+    html`<span title="${userAgent}">${device}</span>${isCurrent && html` <span class="state good">this device</span>`}`,
     time(lastUsed(idleUntil, visit.user.role).toISOString()),
     time(createdAt.toISOString()),
     form(visit, `${SECURITY_PATH}/end-session`, content),

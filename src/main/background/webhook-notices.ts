@@ -7,6 +7,7 @@ import type { User } from '../../store/users.ts';
 import type { WebhookEndpoint } from '../../store/webhooks/webhooks.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Logger } from '../../telemetry/logger.ts';
+import { must } from '../../primitives/must.ts';
 
 export interface NoticeOptions {
   readonly settings: Pick<Settings, 'publicUrl'>;
@@ -68,7 +69,7 @@ function noticeOf({ id, url, disabledReason, disabledAt = '' }: WebhookEndpoint,
       : 'It has not accepted a webhook for five days.';
   return {
     id: `webhook-disabled-${id}-${user.id}-${Date.parse(disabledAt)}`,
-    to: user.email,
+    to: must(user.email, 'the confirmed address'),
     subject: 'A Storybar webhook endpoint was disabled',
     text:
       `We disabled a webhook endpoint of your account on ${origin}. ${reason}\n\n` +

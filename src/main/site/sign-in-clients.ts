@@ -3,7 +3,6 @@
 import { type Settings, SettingsError } from '../../config/settings.ts';
 import { GitHubClient } from '../../dashboard/providers/github.ts';
 import { GoogleClient } from '../../dashboard/providers/google.ts';
-import type { Passwords } from '../../dashboard/identity/passwords.ts';
 import type { Throttle } from '../../dashboard/identity/throttle.ts';
 import type { ProviderClient } from '../../dashboard/providers/provider-client.ts';
 import { ProviderSignIn } from '../../dashboard/providers/provider-sign-in.ts';
@@ -23,10 +22,10 @@ export function createProviderSignIn(
   settings: Settings,
   { users, linkedIdentities: identities }: Store,
   logger: Logger,
-  shared: { readonly passwords: Passwords; readonly throttle: Throttle },
+  throttle: Throttle,
 ): ProviderSignIn {
   return new ProviderSignIn({
-    ...shared,
+    throttle,
     clients: signInClients(settings),
     users,
     identities,

@@ -90,7 +90,7 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   },
   {
     name: 'renders',
-    from: 'renders where account_id = :accountId',
+    from: 'holds where account_id = :accountId',
     columns: 'id, key_id, mode, kind, credits, state, outcome, created_at, finished_at, duration_ms',
     order: ['created_at', 'id'],
   },
@@ -102,7 +102,7 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   },
   {
     name: 'asynchronous_renders',
-    from: 'render_jobs where account_id = :accountId',
+    from: 'renders where account_id = :accountId',
     columns:
       'id, key_id, mode, batch_id, status, request, plan, source_type, credits, error, output_bytes, created_at, ' +
       'started_at, finished_at, expires_at',

@@ -26,7 +26,7 @@ export interface LinkedIdentities {
    * Creates a user without a password, with an account of their own, on no plan. The address counts as confirmed. Undefined
    * when the address or the identity belongs to a user.
    */
-  signUp(identity: ProviderIdentity, passwordHash: string, access?: LiveAccess): Promise<User | undefined>;
+  signUp(identity: ProviderIdentity, access?: LiveAccess): Promise<User | undefined>;
   /** For a user who is signed in. Does nothing if the identity is linked to the user. */
   link(userId: string, identity: ProviderIdentity): Promise<'linked' | LinkRefusal>;
   /** `usable` are the providers that users can sign in with at present. Refuses to remove the last way to sign in. */

@@ -1,13 +1,10 @@
 import { type ProviderIdentity, SIGN_IN_PROVIDERS, type SignInProvider } from '../../account/sign-in-provider.ts';
 import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
-import { date, integer, oneOf, type SqlRow, text } from '../rows.ts';
+import { date, oneOf, type SqlRow, text } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
-import { insertUser, toUser, UNIQUE_VIOLATION } from '../sql-users.ts';
+import { insertUser, toUser, UNIQUE_VIOLATION, USER_COLUMNS } from '../sql-users.ts';
 import type { LiveAccess, User } from '../users.ts';
 import type { LinkedIdentities, LinkedIdentity, LinkRefusal } from './linked-identities.ts';
-
-const USER_COLUMNS =
-  'u.id, u.account_id, u.email, u.unconfirmed_email, u.role, u.account_role, u.created_at, u.has_password';
 
 export class SqlLinkedIdentities implements LinkedIdentities {
   readonly #engine: Engine;
@@ -42,14 +39,13 @@ export class SqlLinkedIdentities implements LinkedIdentities {
     return toUser(row);
   }
 
-  async signUp(identity: ProviderIdentity, passwordHash: string, access?: LiveAccess): Promise<User | undefined> {
+  async signUp(identity: ProviderIdentity, access?: LiveAccess): Promise<User | undefined> {
     return await unlessTaken(
       async () =>
         await this.#engine.transaction(async (session) => {
           const newUser = { email: identity.email, role: 'member', accountId: null, access } as const;
-          const user = await insertUser(session, this.#clock().toISOString(), newUser, passwordHash);
+          const user = await insertUser(session, this.#clock().toISOString(), newUser, null);
           if (user === undefined) return undefined;
-          await session.run('update users set has_password = 0 where id = :id', { id: user.id });
           await this.#insert(session, user, identity);
           return user;
         }),
@@ -87,7 +83,7 @@ export class SqlLinkedIdentities implements LinkedIdentities {
       ).map((each) => oneOf(each, 'provider', SIGN_IN_PROVIDERS));
       if (row === undefined || !linked.includes(provider)) return 'not found';
       const hasOther = linked.some((each) => each !== provider && usable.includes(each));
-      if (integer(row, 'has_password') === 0 && !hasOther) return 'last way';
+      if (toUser(row).passwordHash === null && !hasOther) return 'last way';
       await session.run('delete from linked_identities where user_id = :userId and provider = :provider', {
         userId,
         provider,

@@ -7,6 +7,7 @@ import { date, oneOf, type SqlRow, text } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
 import { type SqlCondition, deleteInSteps } from '../bounded/steps.ts';
 import { lockAccount, lockExisting } from '../subscription-rows.ts';
+import { createTokenKey } from '../sql-users.ts';
 import type { User } from '../users.ts';
 import { type Invitation, MAX_MEMBERS, type MemberChange, type Members, type OpenInvitation } from './members.ts';
 
@@ -84,7 +85,11 @@ export class SqlMembers implements Members {
       if ((await session.run('delete from invitations where hash = :hash', { hash })) === 0) return undefined;
       const { accountId, email, accountRole } = invitation;
       const at = this.#clock().toISOString();
-      const id = randomUUID();
+      const user: User = {
+        ...{ id: randomUUID(), accountId, email, unconfirmedEmail: null, role: 'member', accountRole, createdAt: at },
+        ...{ passwordHash, tokenKey: createTokenKey() },
+      };
+      const { id, role, tokenKey } = user;
       const added = await insertRow(
         session,
         'users',
@@ -92,17 +97,18 @@ export class SqlMembers implements Members {
           id,
           account_id: accountId,
           email,
-          role: 'member',
+          role,
           account_role: accountRole,
           password_hash: passwordHash,
+          token_key: tokenKey,
           created_at: at,
         },
-        `on conflict (email) do nothing`,
+        'on conflict (email) do nothing',
       );
       if (added === 0) return undefined;
       const entry = { action: 'member.joined', accountId, subject: id, details: { role: accountRole } };
       await recordAudit(session, at, { actor: `user:${id}`, ...entry });
-      return { id, accountId, email, unconfirmedEmail: null, role: 'member', accountRole, createdAt: at };
+      return user;
     });
   }
 

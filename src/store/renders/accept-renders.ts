@@ -2,7 +2,6 @@
 
 import { first, type SqlSession, insertRow } from '../engine.ts';
 import { integer, text } from '../rows.ts';
-import { addRendersOwner } from '../sql-lease.ts';
 import { countTestRenders } from './test-renders.ts';
 import { must } from '../../primitives/must.ts';
 import { IN_QUEUE } from './render-claims.ts';
@@ -20,8 +19,6 @@ import type {
 import { storedBytesOf, storedBytesOfService } from './stored-bytes.ts';
 
 const KEY_LIFETIME_MS = 24 * 3_600_000;
-/** Sorts before every time, so that a new render is due whatever happens to the clock. */
-const DUE_NOW = '';
 
 export async function acceptRenders(
   session: SqlSession,
@@ -46,7 +43,6 @@ export async function acceptRenders(
       });
     return exceeded;
   }
-  await addRendersOwner(session);
   if (batch) await insertBatch(session, batch, now);
   for (const render of renders) await insertRender(session, render, { status: 'queued', now, key: idempotency?.key });
   return { kind: 'accepted' };
@@ -79,7 +75,7 @@ async function claimKey(session: SqlSession, claim: KeyClaim, now: Date): Promis
       key,
       fingerprint,
       render_id: id,
-      owner: 'renders',
+      owner: null,
       state: 'done',
       facts: '{}',
       expires_at: new Date(now.getTime() + KEY_LIFETIME_MS).toISOString(),
@@ -109,7 +105,7 @@ async function claimUsedKey(
   if (!isDone) return { kind: 'in flight' };
   const stored = await first(
     session,
-    'select id from render_jobs where account_id = :accountId and idempotency_key = :key order by created_at desc limit 1',
+    'select id from renders where account_id = :accountId and idempotency_key = :key order by created_at desc limit 1',
     { accountId, key },
   );
   if (stored !== undefined) return { kind: 'replayed', id: text(stored, 'id') };
@@ -125,7 +121,7 @@ async function limitExceeded(
   const { accountId, mode } = must(renders[0], 'a render to accept');
   const active = await first(
     session,
-    `select count(*) as n from render_jobs where account_id = :accountId and ${IN_QUEUE}`,
+    `select count(*) as n from renders where account_id = :accountId and ${IN_QUEUE}`,
     { accountId },
   );
   const queued = integer(must(active, 'a count'), 'n') + renders.length;
@@ -169,7 +165,7 @@ export async function insertRender(
   { status, now, key }: { readonly status: RenderStatus; readonly now: Date; readonly key: string | undefined },
 ): Promise<void> {
   const at = now.toISOString();
-  await insertRow(session, 'render_jobs', {
+  await insertRow(session, 'renders', {
     id,
     account_id: accountId,
     key_id: keyId ?? null,
@@ -189,8 +185,10 @@ export async function insertRender(
     asset_bytes: asset?.bytes ?? 0,
     asset_sha256: asset?.sha256 ?? null,
     has_asset: asset !== undefined,
+    // A caption without an asset counts as an image.
     source_type: lane === 'fetch' ? null : lane,
-    due_at: DUE_NOW,
+    is_due: true,
+    due_at: at,
     created_at: at,
   });
 }

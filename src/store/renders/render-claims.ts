@@ -13,13 +13,13 @@ const LEASE_MS = 30_000;
 /** No pause is that long, so a waiting render that is due later was written before the clock was set back. */
 const MAX_PAUSE_MS = 60_000;
 
-/** Exactly the condition of the index `render_jobs_queue`. */
+/** Exactly the condition of the index `renders_queue`. */
 export const ACTIVE = "status in ('queued', 'rendering')";
 /** The index begins with the lane, so a statement about an account needs a condition on it. */
 export const IN_QUEUE = `lane in (${RENDER_LANES.map((lane) => `'${lane}'`).join(', ')}) and ${ACTIVE}`;
 
 /** The whole order of that index, so that PostgreSQL uses it whatever its statistics say. */
-const IN_ORDER = 'order by q.account_id, q.due_at, q.created_at, q.id limit 1';
+const IN_ORDER = 'order by q.account_id, q.is_due, q.due_at, q.created_at, q.id limit 1';
 
 /** An account with waiting or running renders in the lane. */
 interface Candidate {
@@ -34,7 +34,7 @@ interface Candidate {
 
 /** With the parameters `:after`, the account to begin after, `:now` and `:tooLate`. */
 function candidatesOf(lane: RenderLane): string {
-  const waiting = `from render_jobs q where q.lane = '${lane}' and q.${ACTIVE}`;
+  const waiting = `from renders q where q.lane = '${lane}' and q.${ACTIVE}`;
   const next = `select q.account_id ${waiting} and q.account_id >`;
   const ofAccount = `select q.id ${waiting} and q.account_id = accounts_waiting.account_id`;
   return `
@@ -45,13 +45,13 @@ function candidatesOf(lane: RenderLane): string {
       from accounts_waiting where account_id is not null and n < ${ROUND}
     )
     select accounts_waiting.account_id, c.id, c.max_running, c.created_at,
-      (select count(*) from render_jobs r
+      (select count(*) from renders r
        where r.account_id = accounts_waiting.account_id and r.status = 'rendering' and r.due_at > :now) as running,
-      (select max(r.started_at) from render_jobs r where r.account_id = accounts_waiting.account_id) as last_start
-    from accounts_waiting left join render_jobs c on c.id = coalesce(
-      (${ofAccount} and q.due_at > '' and q.due_at <= :now ${IN_ORDER}),
-      (${ofAccount} and q.due_at = '' ${IN_ORDER}),
-      (${ofAccount} and q.due_at > :tooLate and q.status = 'queued' ${IN_ORDER}))
+      (select max(r.started_at) from renders r where r.account_id = accounts_waiting.account_id) as last_start
+    from accounts_waiting left join renders c on c.id = coalesce(
+      (${ofAccount} and q.is_due = 0 and q.due_at <= :now ${IN_ORDER}),
+      (${ofAccount} and q.is_due = 1 ${IN_ORDER}),
+      (${ofAccount} and q.is_due = 0 and q.due_at > :tooLate and q.status = 'queued' ${IN_ORDER}))
     where accounts_waiting.account_id is not null order by n`;
 }
 
@@ -100,9 +100,9 @@ export class RenderClaims {
   async #take(renderId: string, now: Date): Promise<ClaimedRender | undefined> {
     const at = now.toISOString();
     const [row] = await this.#engine.all(
-      `update render_jobs set status = 'rendering', owner = :owner, due_at = :dueAt, attempts = attempts + 1,
+      `update renders set status = 'rendering', owner = :owner, is_due = 0, due_at = :dueAt, attempts = attempts + 1,
          started_at = coalesce(started_at, :at)
-       where id = :renderId and ${ACTIVE} and (due_at <= :at or (due_at > :tooLate and status = 'queued')) returning *`,
+       where id = :renderId and ${ACTIVE} and (is_due = 1 or due_at <= :at or (due_at > :tooLate and status = 'queued')) returning *`,
       { owner: this.#owner, dueAt: this.leaseEnd(now), at, renderId, tooLate: tooLate(now) },
     );
     return row && { attempt: { renderId, number: integer(row, 'attempts') }, render: toRender(row) };

@@ -20,8 +20,8 @@ export class RenderRetention {
 
   async expiredObjects(count: number): Promise<ExpiredObject[]> {
     const rows = await this.#engine.all(
-      `select id, 'asset' as kind, asset as name from render_jobs where has_asset = 1 and ${ENDED}
-       union all select id, 'output', output from render_jobs where has_output = 1 and expires_at <= :now
+      `select id, 'asset' as kind, asset as name from renders where has_asset = 1 and ${ENDED}
+       union all select id, 'output', output from renders where has_output = 1 and expires_at <= :now
        limit :count`,
       { now: this.#clock(), count },
     );
@@ -33,7 +33,7 @@ export class RenderRetention {
   }
 
   async markDeleted({ renderId, kind }: ExpiredObject): Promise<void> {
-    await this.#engine.run(`update render_jobs set has_${kind} = 0 where id = :renderId`, { renderId });
+    await this.#engine.run(`update renders set has_${kind} = 0 where id = :renderId`, { renderId });
   }
 
   /** An object belongs to the render whose id its name begins with. */
@@ -41,7 +41,7 @@ export class RenderRetention {
     const orphans: string[] = [];
     for (const name of names) {
       const needed = await this.#engine.all(
-        `select 1 as one from render_jobs where id = :id
+        `select 1 as one from renders where id = :id
          and ((has_asset = 1 and asset = :name) or (has_output = 1 and output = :name) or not ${ENDED})`,
         { id: renderIdOf(name), name },
       );
@@ -53,9 +53,9 @@ export class RenderRetention {
   async deleteBefore(at: Date): Promise<number> {
     const before = at.toISOString();
     const isOver: SqlCondition = ['finished_at < :before and has_asset = 0 and has_output = 0', { before }];
-    const total = await deleteInSteps(this.#engine, 'render_jobs', ['id'], isOver);
+    const total = await deleteInSteps(this.#engine, 'renders', ['id'], isOver);
     await deleteInSteps(this.#engine, 'render_events', ['id'], ['created_at < :before', { before }]);
-    const isEmpty = 'not exists (select 1 from render_jobs j where j.batch_id = render_batches.id)';
+    const isEmpty = 'not exists (select 1 from renders j where j.batch_id = render_batches.id)';
     await deleteInSteps(this.#engine, 'render_batches', ['id'], [`created_at < :before and ${isEmpty}`, { before }]);
     return total;
   }

@@ -1,4 +1,4 @@
-// Rows of `render_jobs` as values.
+// Rows of `renders` as values.
 
 import { date, integer, integerOrNull, oneOf, type SqlRow, text, textOrNull } from '../rows.ts';
 import type { SqlCondition } from '../bounded/steps.ts';

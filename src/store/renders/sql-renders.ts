@@ -1,4 +1,4 @@
-// Renders that outlive their request. Transactions touch the tables in the order of the ledger: idempotency, `render_jobs`,
+// Renders that outlive their request. Transactions touch the tables in the order of the ledger: idempotency, `renders`,
 // the hold, its period, usage.
 
 import { randomUUID } from 'node:crypto';
@@ -72,7 +72,7 @@ export class SqlRenders implements Renders {
 
   async renew({ renderId, number }: Attempt, progress: number): Promise<boolean> {
     const renewed = await this.#engine.run(
-      `update render_jobs set due_at = :dueAt, progress = :progress where ${IS_LATEST}`,
+      `update renders set due_at = :dueAt, progress = :progress where ${IS_LATEST}`,
       {
         dueAt: this.#claims.leaseEnd(this.#clock()),
         progress: Math.round(Math.min(1, Math.max(0, progress)) * 1_000),
@@ -86,7 +86,7 @@ export class SqlRenders implements Renders {
   async giveBack({ renderId, number }: Attempt, delayMs: number): Promise<void> {
     const dueAt = new Date(this.#clock().getTime() + delayMs).toISOString();
     await this.#engine.run(
-      `update render_jobs set status = 'queued', owner = null, due_at = :dueAt, progress = 0 where ${IS_LATEST}`,
+      `update renders set status = 'queued', owner = null, due_at = :dueAt, progress = 0 where ${IS_LATEST}`,
       { dueAt, renderId, number },
     );
   }
@@ -135,7 +135,7 @@ export class SqlRenders implements Renders {
       const at = this.#clock().toISOString();
       const row = await first(
         session,
-        `update render_jobs set status = 'failed', owner = null, finished_at = :at, error = :error, credits = 0
+        `update renders set status = 'failed', owner = null, finished_at = :at, error = :error, credits = 0
          where ${IS_LATEST} returning id, account_id, mode, created_at`,
         { at, error, renderId, number },
       );
@@ -151,7 +151,7 @@ export class SqlRenders implements Renders {
     return await this.#engine.transaction(async (session) => {
       const row = await first(
         session,
-        `update render_jobs set status = 'canceled', owner = null, finished_at = :now, credits = 0
+        `update renders set status = 'canceled', owner = null, finished_at = :now, credits = 0
          where id = :renderId and ${ACTIVE} and ${condition} returning *`,
         { ...parameters, now: this.#clock(), renderId },
       );
@@ -169,7 +169,7 @@ export class SqlRenders implements Renders {
   async findByToken(token: string): Promise<RenderRecord | undefined> {
     const row = await first(
       this.#engine,
-      `select j.* from render_jobs j join accounts a on a.id = j.account_id
+      `select j.* from renders j join accounts a on a.id = j.account_id
        where j.token = :token and a.state <> 'suspended' and a.deleted_at is null`,
       { token },
     );
@@ -180,7 +180,7 @@ export class SqlRenders implements Renders {
     const { accountId, mode, keyId } = scope;
     const within: SqlCondition[] = [['account_id = :accountId', { accountId }]];
     if (batchId !== undefined) within.push(['batch_id = :batchId', { batchId }]);
-    const older = '(created_at, id) < (select c.created_at, c.id from render_jobs c where c.id = :after)';
+    const older = '(created_at, id) < (select c.created_at, c.id from renders c where c.id = :after)';
     const end: SqlCondition | undefined = day === undefined ? undefined : ['created_at <= :end', { end: `${day}U` }];
     const before: SqlCondition | undefined = after === undefined ? end : [older, { after }];
     const from: SqlCondition | undefined =
@@ -189,7 +189,7 @@ export class SqlRenders implements Renders {
     if (mode !== undefined) filter.push(['mode = :mode', { mode }]);
     if (keyId !== undefined) filter.push(['key_id = :keyId', { keyId }]);
     if (status !== undefined) filter.push(['status = :status', { status }]);
-    const list = { columns: '*', table: 'render_jobs', order: ['created_at', 'id'], count: limit };
+    const list = { columns: '*', table: 'renders', order: ['created_at', 'id'], count: limit };
     return (await listInSteps(this.#engine, { ...list, within, before, from, filter })).map(toRender);
   }
 
@@ -198,12 +198,12 @@ export class SqlRenders implements Renders {
     await this.#engine.transaction(async (session) => {
       // Renders of one batch are deleted one after the other, so that one of them is the last.
       await session.run(
-        'update render_batches set mode = mode where id = (select batch_id from render_jobs where id = :renderId)',
+        'update render_batches set mode = mode where id = (select batch_id from renders where id = :renderId)',
         { renderId },
       );
       const row = await first(
         session,
-        `delete from render_jobs where id = :renderId and not ${ACTIVE} and ${condition}
+        `delete from renders where id = :renderId and not ${ACTIVE} and ${condition}
          returning account_id, batch_id, idempotency_key`,
         { ...parameters, renderId },
       );
@@ -215,7 +215,7 @@ export class SqlRenders implements Renders {
       // The key of a batch stands for all its renders, so it goes with the last one.
       await session.run(
         `delete from idempotency where account_id = :accountId and key = :key and render_id = :claimedBy
-         and not exists (select 1 from render_jobs where batch_id = :batchId)`,
+         and not exists (select 1 from renders where batch_id = :batchId)`,
         { accountId: text(row, 'account_id'), key, claimedBy: batchId ?? renderId, batchId },
       );
     });
@@ -224,7 +224,7 @@ export class SqlRenders implements Renders {
   async releaseLost(isGone: (owner: string) => boolean): Promise<string[]> {
     const rows = await this.#engine.all(
       // The condition on the account makes SQLite look into the index of running renders.
-      "select id, owner, attempts from render_jobs where status = 'rendering' and account_id > '' and owner <> :owner",
+      "select id, owner, attempts from renders where status = 'rendering' and account_id > '' and owner <> :owner",
       { owner: this.#owner },
     );
     const lost = rows.filter((row) => isGone(text(row, 'owner')));
@@ -257,7 +257,7 @@ export class SqlRenders implements Renders {
     const { name, bytes, token, expiresAt } = output;
     return await first(
       session,
-      `update render_jobs set status = 'succeeded', owner = null, finished_at = :at, started_at = coalesce(started_at, :at),
+      `update renders set status = 'succeeded', owner = null, finished_at = :at, started_at = coalesce(started_at, :at),
          progress = 1000, result = :result, source_type = :sourceType, credits = :credits, output = :name,
          output_bytes = :bytes, has_output = 1, token = :token, expires_at = :expiresAt
        where ${IS_LATEST} returning id, account_id, mode`,
@@ -309,7 +309,7 @@ async function findRender(
   renderId: string,
 ): Promise<RenderRecord | undefined> {
   const [condition, parameters] = inScope(scope);
-  const row = await first(session, `select * from render_jobs where id = :renderId and ${condition}`, {
+  const row = await first(session, `select * from renders where id = :renderId and ${condition}`, {
     ...parameters,
     renderId,
   });

@@ -16,8 +16,8 @@ export interface LoggedRequest {
   readonly keyId: string | null;
   readonly path: string;
   readonly status: number;
-  /** The error code; empty for a success. */
-  readonly code: string;
+  /** The error code; null for a success. */
+  readonly code: string | null;
   readonly durationMs: number;
   readonly credits: number;
   readonly bytesIn: number;

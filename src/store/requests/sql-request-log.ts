@@ -98,7 +98,7 @@ function toRequest(row: SqlRow): LoggedRequest {
     keyId: textOrNull(row, 'key_id'),
     path: text(row, 'path'),
     status: integer(row, 'status'),
-    code: text(row, 'code'),
+    code: textOrNull(row, 'code'),
     durationMs: integer(row, 'duration_ms'),
     credits: integer(row, 'credits'),
     bytesIn: integer(row, 'bytes_in'),

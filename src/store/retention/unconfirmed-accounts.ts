@@ -21,7 +21,7 @@ const IS_UNUSED = `
   and not exists (select 1 from api_keys k where k.account_id = a.id and k.mode = 'live')
   and not exists (select 1 from customers c where c.account_id = a.id)
   and not exists (select 1 from periods p where p.account_id = a.id and p.used + p.reserved + p.granted > 0)
-  and not exists (select 1 from render_jobs j where j.account_id = a.id and ${IN_QUEUE})
+  and not exists (select 1 from renders j where j.account_id = a.id and ${IN_QUEUE})
   and not exists (
     select 1 from audit e where e.account_id = a.id and e.action <> '${ACCOUNT_VIEWED}'
       and (e.actor like 'operator:%' or e.actor like 'cli:%'))`;

@@ -19,6 +19,25 @@ const COLUMNS = 'has_asset, asset_bytes, has_output, output_bytes';
 /** An account without stored bytes has no row, so nothing is left of a deleted account. */
 const REMOVE_EMPTY = 'delete from stored_bytes where account_id = old.account_id and bytes = 0;';
 
+/** PostgreSQL has a function for all three. */
+export const sqliteTriggers = (table: string): string => `
+create trigger ${table}_stored_insert after insert on ${table} when ${bytesOf('new')} <> 0
+  begin
+    ${addToSums('new.account_id', bytesOf('new'))}
+  end;
+create trigger ${table}_stored_update after update of ${COLUMNS} on ${table}
+  when ${bytesOf('new')} <> ${bytesOf('old')}
+  begin
+    ${addToSums('new.account_id', `${bytesOf('new')} - (${bytesOf('old')})`)}
+    ${REMOVE_EMPTY}
+  end;
+create trigger ${table}_stored_delete after delete on ${table} when ${bytesOf('old')} <> 0
+  begin
+    ${addToSums('old.account_id', `-(${bytesOf('old')})`)}
+    ${REMOVE_EMPTY}
+  end;
+`;
+
 export const STORED_BYTES: Migration = {
   common: `
 create table stored_bytes (
@@ -35,23 +54,7 @@ insert into stored_bytes (account_id, bytes)
 insert into stored_bytes_total (shard, bytes)
   select ${shardOf('account_id')}, sum(bytes) from stored_bytes group by 1;
 `,
-  sqlite: `
-create trigger render_jobs_stored_insert after insert on render_jobs when ${bytesOf('new')} <> 0
-  begin
-    ${addToSums('new.account_id', bytesOf('new'))}
-  end;
-create trigger render_jobs_stored_update after update of ${COLUMNS} on render_jobs
-  when ${bytesOf('new')} <> ${bytesOf('old')}
-  begin
-    ${addToSums('new.account_id', `${bytesOf('new')} - (${bytesOf('old')})`)}
-    ${REMOVE_EMPTY}
-  end;
-create trigger render_jobs_stored_delete after delete on render_jobs when ${bytesOf('old')} <> 0
-  begin
-    ${addToSums('old.account_id', `-(${bytesOf('old')})`)}
-    ${REMOVE_EMPTY}
-  end;
-`,
+  sqlite: sqliteTriggers('render_jobs'),
   postgres: `
 create function add_stored_bytes(account text, more bigint) returns void language plpgsql as $body$
   begin

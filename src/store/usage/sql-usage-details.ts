@@ -17,16 +17,14 @@ const RENDER_KINDS = ['image', 'video', 'overlay'] as const;
 function toStored(row: SqlRow): Omit<UsageDetail, 'day'>[] {
   const details: unknown = JSON.parse(text(row, 'details'));
   if (!Array.isArray(details)) throw new TypeError('The stored details of a day are not a list.');
-  return details
-    .map(toRow)
-    .map((detail) => ({
-      keyId: textOrNull(detail, 'keyId'),
-      kind: oneOf(detail, 'kind', RENDER_KINDS),
-      mode: oneOf(detail, 'mode', KEY_MODES),
-      outcome: text(detail, 'outcome'),
-      renders: integer(detail, 'renders'),
-      credits: integer(detail, 'credits'),
-    }));
+  return details.map(toRow).map((detail) => ({
+    keyId: textOrNull(detail, 'keyId'),
+    kind: oneOf(detail, 'kind', RENDER_KINDS),
+    mode: oneOf(detail, 'mode', KEY_MODES),
+    outcome: text(detail, 'outcome'),
+    renders: integer(detail, 'renders'),
+    credits: integer(detail, 'credits'),
+  }));
 }
 
 export async function usageDetails(
@@ -74,11 +72,11 @@ async function computeDay(engine: Engine, accountId: string, day: string): Promi
     { accountId, start: `${day}T`, end: `${day}U` },
   ];
   const sums = new Map<string, Omit<UsageDetail, 'day'>>();
-  for await (const { after, to } of rangesOf(engine, { table: 'renders', column: 'finished_at', within })) {
+  for await (const { after, to } of rangesOf(engine, { table: 'holds', column: 'finished_at', within })) {
     const rows = await engine.all(
       `select key_id, kind, mode, outcome, count(*) as renders,
               sum(case state when 'settled' then credits else 0 end) as credits
-       from renders where account_id = :accountId and finished_at >= :start and finished_at > :after and finished_at <= :to
+       from holds where account_id = :accountId and finished_at >= :start and finished_at > :after and finished_at <= :to
        group by key_id, kind, mode, outcome`,
       { accountId, start: `${day}T`, after, to },
     );

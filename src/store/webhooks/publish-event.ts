@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type SqlSession, insertRow } from '../engine.ts';
 import type { RenderEvent } from '../renders/renders.ts';
-import { dueSince, toEndpoint } from './webhook-rows.ts';
+import { toEndpoint } from './webhook-rows.ts';
 import type { WebhookEndpoint, WebhookMessage } from './webhooks.ts';
 
 interface Publication {
@@ -87,7 +87,7 @@ export async function addBatchEvent(
   await session.run(
     `insert into render_events (id, account_id, render_id, type, created_at)
      select :batchId, :accountId, :batchId, 'batch.completed', :at
-     where not exists (select 1 from render_jobs where batch_id = :batchId and status in ('queued', 'rendering'))
+     where not exists (select 1 from renders where batch_id = :batchId and status in ('queued', 'rendering'))
      on conflict (id) do nothing`,
     { batchId, accountId, at },
   );
@@ -118,7 +118,9 @@ export async function addDelivery(
     lane: endpointId ?? laneOf(accountId, url),
     url,
     status: 'pending',
-    due_at: dueSince(at),
+    // Whatever the time is: the clock of this server may be ahead.
+    is_due: true,
+    due_at: at,
     created_at: at,
   });
   return id;

@@ -9,7 +9,7 @@ import { type Clock, recordAudit } from '../sql-audit.ts';
 import { endPending, ensureAccountSecrets, findEndpoint, secretsOf } from './sql-webhook-endpoints.ts';
 import { addDelivery, lockEnabled, publishEvent } from './publish-event.ts';
 import { deleteMessagesBefore } from './webhook-retention.ts';
-import { dueSince, toAttempt, toDelivery, toEndpoint } from './webhook-rows.ts';
+import { toAttempt, toDelivery, toEndpoint } from './webhook-rows.ts';
 import type {
   AttemptEnd,
   AttemptResult,
@@ -39,9 +39,9 @@ const IS_LATEST = "id = :id and claims = :claim and status = 'pending' and owner
 const IS_LEASED = 'r.owner is not null and r.due_at > :now and r.due_at <= :tooLate';
 const FIRST_OF_LANE = "select d.id from webhook_deliveries d where d.status = 'pending' and d.lane = lanes.lane";
 /** Retries come first: new deliveries to a receiver that is slow and fails would hold them up forever. */
-const FIRST_DUE = `coalesce((${FIRST_OF_LANE} and d.due_at >= '1' and d.due_at <= :now order by d.due_at limit 1),
-  (${FIRST_OF_LANE} and d.due_at < '1' order by d.due_at limit 1),
-  (${FIRST_OF_LANE} and d.due_at > :tooLate order by d.due_at limit 1))`;
+const FIRST_DUE = `coalesce((${FIRST_OF_LANE} and d.is_due = 0 and d.due_at <= :now order by d.due_at limit 1),
+  (${FIRST_OF_LANE} and d.is_due = 1 order by d.due_at limit 1),
+  (${FIRST_OF_LANE} and d.is_due = 0 and d.due_at > :tooLate order by d.due_at limit 1))`;
 
 const NEXT_LANE = "select d.lane from webhook_deliveries d where d.status = 'pending' and d.lane >";
 
@@ -58,7 +58,7 @@ const CANDIDATES = `
   )
   select lanes.lane, c.id, c.account_id, (
     select count(*) from webhook_deliveries r where r.account_id = c.account_id and ${IS_LEASED}
-  ) as running, case when c.due_at < '1' then c.created_at else c.due_at end as since
+  ) as running, case when c.is_due = 1 then c.created_at else c.due_at end as since
   from lanes left join webhook_deliveries c on c.id = ${FIRST_DUE}
     and (select count(*) from webhook_deliveries r where r.account_id = c.account_id and r.lane = c.lane
          and ${IS_LEASED}) < ${MAX_PER_RECEIVER}
@@ -118,8 +118,8 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
       // Another server may have claimed it a moment ago.
       const row = await first(
         this.#engine,
-        `update webhook_deliveries set owner = :owner, due_at = :leaseEnd, claims = claims + 1
-         where id = :id and status = 'pending' and (due_at <= :now or due_at > :tooLate)
+        `update webhook_deliveries set owner = :owner, is_due = 0, due_at = :leaseEnd, claims = claims + 1
+         where id = :id and status = 'pending' and (is_due = 1 or due_at <= :now or due_at > :tooLate)
          returning id, account_id, lane, endpoint_id, claims`,
         {
           ...due,
@@ -194,11 +194,7 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
   }
 
   async giveBack({ delivery, claim }: ClaimedDelivery): Promise<void> {
-    await this.#engine.run(`update webhook_deliveries set owner = null, due_at = :due where ${IS_LATEST}`, {
-      due: dueSince(this.#clock().toISOString()),
-      id: delivery.id,
-      claim,
-    });
+    await this.#makeDue(delivery.id, claim);
   }
 
   async find(accountId: string, deliveryId: string): Promise<WebhookDelivery | undefined> {
@@ -238,9 +234,9 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
       // One that is being sent right now stays as it is.
       const changed = await session.run(
         `update webhook_deliveries set status = 'pending', attempts = 0, finished_at = null,
-           due_at = case when owner is null then :now else due_at end
+           is_due = case when owner is null then 1 else 0 end, due_at = case when owner is null then :now else due_at end
          where id = :deliveryId and account_id = :accountId`,
-        { now: dueSince(this.#clock().toISOString()), deliveryId, accountId },
+        { now: this.#clock(), deliveryId, accountId },
       );
       return changed === 1;
     });
@@ -253,18 +249,20 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
       { owner: this.#owner },
     );
     const lost = rows.filter((row) => isGone(text(row, 'owner')));
-    for (const row of lost) {
-      await this.#engine.run(`update webhook_deliveries set owner = null, due_at = :due where ${IS_LATEST}`, {
-        due: dueSince(this.#clock().toISOString()),
-        id: text(row, 'id'),
-        claim: integer(row, 'claims'),
-      });
-    }
+    for (const row of lost) await this.#makeDue(text(row, 'id'), integer(row, 'claims'));
     return lost.map((row) => text(row, 'id'));
   }
 
   async deleteBefore(at: Date): Promise<number> {
     return await deleteMessagesBefore(this.#engine, at.toISOString());
+  }
+
+  async #makeDue(id: string, claim: number): Promise<void> {
+    await this.#engine.run(`update webhook_deliveries set owner = null, is_due = 1, due_at = :now where ${IS_LATEST}`, {
+      now: this.#clock(),
+      id,
+      claim,
+    });
   }
 
   async #endDelivery(

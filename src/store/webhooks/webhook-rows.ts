@@ -34,16 +34,6 @@ export function toSecret(row: SqlRow): WebhookSecret {
   };
 }
 
-/**
- * Sorts before every year, so that a delivery is due whatever the time is: the clock of the server that adds it may be
- * ahead. The time keeps the order of such deliveries.
- */
-const DUE = /^0/u;
-
-export function dueSince(at: string): string {
-  return `0${at}`;
-}
-
 /** A row of `webhook_deliveries` with the `type` of its message. */
 export function toDelivery(row: SqlRow): WebhookDelivery {
   return {
@@ -54,7 +44,7 @@ export function toDelivery(row: SqlRow): WebhookDelivery {
     endpointId: textOrNull(row, 'endpoint_id') ?? undefined,
     url: text(row, 'url'),
     status: oneOf(row, 'status', DELIVERY_STATUSES),
-    dueAt: text(row, 'due_at').replace(DUE, ''),
+    dueAt: text(row, 'due_at'),
     attempts: integer(row, 'attempts'),
     lastStatus: integerOrNull(row, 'last_status') ?? undefined,
     lastError: textOrNull(row, 'last_error') ?? undefined,
