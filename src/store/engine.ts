@@ -55,31 +55,39 @@ export async function insertRows(
 }
 
 const PARAMETER = /(?<!:):(?<name>[a-z]\w*)/giu;
-/** The parameters of each statement, in the order in which they first occur. */
-const namesOf = new Map<string, readonly string[]>();
 
-function parametersOf(sql: string): readonly string[] {
-  const known = namesOf.get(sql);
-  if (known !== undefined) return known;
-  const names = [...new Set([...sql.matchAll(PARAMETER)].map(([mark]) => mark.slice(1)))];
-  namesOf.set(sql, names);
-  return names;
+interface Compiled {
+  /** In the order in which they first occur, which is how SQLite counts them. */
+  readonly names: readonly string[];
+  /** With `$1`, `$2`, ... for the parameters, as PostgreSQL writes them. */
+  readonly numbered: string;
 }
 
-/** In the order in which SQLite counts them, which is also the one of `numbered`. */
+/** By their text. There are as many as the program has statements. */
+const compiled = new Map<string, Compiled>();
+
+export function compile(sql: string): Compiled {
+  const known = compiled.get(sql);
+  if (known !== undefined) return known;
+  const numbers = new Map<string, number>();
+  const numbered = sql.replaceAll(PARAMETER, (mark) => {
+    const name = mark.slice(1);
+    const number = numbers.get(name) ?? numbers.size + 1;
+    numbers.set(name, number);
+    return `$${number}`;
+  });
+  const statement = { names: [...numbers.keys()], numbered };
+  compiled.set(sql, statement);
+  return statement;
+}
+
 export function valuesFor(sql: string, parameters: SqlParameters): SqlValue[] {
-  return parametersOf(sql).map((name) => {
+  return compile(sql).names.map((name) => {
     const value = parameters[name];
     if (value === undefined) throw new TypeError(`the parameter :${name} has no value in ${sql}`);
     if (typeof value === 'boolean') return value ? 1 : 0;
     return value instanceof Date ? value.toISOString() : value;
   });
-}
-
-/** With `$1`, `$2`, ... for the parameters, as PostgreSQL writes them. */
-export function numbered(sql: string): string {
-  const names = parametersOf(sql);
-  return sql.replaceAll(PARAMETER, (mark) => `$${names.indexOf(mark.slice(1)) + 1}`);
 }
 
 const RETRY_AFTER_SECONDS = 2;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { numbered, valuesFor } from './engine.ts';
+import { compile, valuesFor } from './engine.ts';
 
 describe('named parameters', () => {
   const sql = "select :id::text from t where a = :id and b > :after and c = 'operator:%'";
@@ -9,7 +9,7 @@ describe('named parameters', () => {
   });
 
   it('become numbers for PostgreSQL, one for each name', () => {
-    expect(numbered(sql)).toBe("select $1::text from t where a = $1 and b > $2 and c = 'operator:%'");
+    expect(compile(sql).numbered).toBe("select $1::text from t where a = $1 and b > $2 and c = 'operator:%'");
   });
 
   it('without a value are an error', () => {

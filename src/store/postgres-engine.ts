@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts';
 import {
   type Engine,
   isUnavailable,
-  numbered,
+  compile,
   OutcomeUnknown,
   type SqlSession,
   unavailable,
@@ -133,7 +133,7 @@ async function commit(session: SqlSession): Promise<void> {
 
 function sessionOn(connection: pg.Pool | pg.ClientBase): SqlSession {
   const query = async (sql: string, parameters: SqlParameters): Promise<pg.QueryResult<SqlRow>> =>
-    await classifyErrors(async () => await connection.query<SqlRow>(numbered(sql), valuesFor(sql, parameters)));
+    await classifyErrors(async () => await connection.query<SqlRow>(compile(sql).numbered, valuesFor(sql, parameters)));
   return {
     all: async (sql, parameters = {}) => (await query(sql, parameters)).rows,
     // Statements such as `begin` have no row count.

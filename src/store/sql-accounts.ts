@@ -4,7 +4,8 @@ import { changeDue, type Subscription, withPlan } from '../account/subscription.
 import { must } from '../primitives/must.ts';
 import type { Actor } from './actor.ts';
 import { type Engine, first, type SqlSession, insertRow } from './engine.ts';
-import { bool, integer, type SqlRow, text } from './rows.ts';
+import { EVERY_ROW, rangesOf } from './bounded/steps.ts';
+import { bool, integer, type SqlRow, text, textOrNull } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
 import type { Accounts, AccountSummary, CustomerLink, NewAccount, PageRequest } from './store.ts';
 import {
@@ -63,11 +64,17 @@ export class SqlAccounts implements Accounts {
   }
 
   async plansInUse(): Promise<string[]> {
-    const rows = await this.#engine.all(
-      `select plan from subscriptions where status = 'active'
-       union select next_plan from subscriptions where next_plan is not null and status = 'active' order by 1`,
-    );
-    return rows.map((row) => text(row, 'plan'));
+    const plans = new Set<string>();
+    const subscriptions = { table: 'subscriptions', column: 'account_id', within: EVERY_ROW };
+    for await (const range of rangesOf(this.#engine, subscriptions)) {
+      const rows = await this.#engine.all(
+        `select distinct plan, next_plan from subscriptions
+         where account_id > :after and account_id <= :to and status = 'active'`,
+        range,
+      );
+      for (const row of rows) plans.add(text(row, 'plan')).add(textOrNull(row, 'next_plan') ?? text(row, 'plan'));
+    }
+    return [...plans].toSorted();
   }
 
   async setSuspended(accountId: string, suspended: boolean, actor: Actor): Promise<boolean> {

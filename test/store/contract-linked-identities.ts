@@ -34,7 +34,7 @@ export function linkedIdentitiesContract(world: () => World): void {
       `user:${user.id} user.identity_linked`,
     ]);
     await users.setPassword(user.id, 'chosen');
-    expect(await users.findByEmail('ann@example.com')).toMatchObject({ hasPassword: true });
+    expect(await users.findByEmail('ann@example.com')).toMatchObject({ passwordHash: 'chosen' });
   });
 
   it('do not create a user with the address of another', async () => {

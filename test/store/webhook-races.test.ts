@@ -27,12 +27,12 @@ describe.skipIf(url === '')(`webhooks on PostgreSQL${url === '' ? `: ${NO_POSTGR
     let adding: Promise<unknown> | undefined;
     await other.transaction(async (session) => {
       await session.run("update webhook_endpoints set state = 'disabled' where id = :endpointId", { endpointId });
-      await endPending(session, endpointId, 'The endpoint was disabled.', world.clock().toISOString());
       adding = add().finally(() => {
         isAdded = true;
       });
       await until(async () => isAdded || (await observer.all(WAITING)).length > 0);
     });
+    await endPending(other, endpointId, 'The endpoint was disabled.', world.clock().toISOString());
     return await must(adding, 'the change');
   }
 

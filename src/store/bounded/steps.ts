@@ -6,10 +6,10 @@ import { must } from '../../primitives/must.ts';
 import { type Engine, first } from '../engine.ts';
 import { type SqlParameters, type SqlRow, storedValue, text } from '../rows.ts';
 
-/** A condition in SQL and its parameters. Conditions that are used together have parameters of different names. */
+/** A condition or another part of a statement, and its parameters. Conditions that are used together have parameters of different names. */
 export type SqlCondition = readonly [sql: string, parameters: SqlParameters];
 
-const DELETED_ROWS = 50;
+const CHANGED_ROWS = 50;
 const LISTED_ROWS = 250;
 const SCANNED_ROWS = 250;
 export const SUMMED_ROWS = 500;
@@ -32,18 +32,26 @@ export async function deleteInSteps(
   engine: Engine,
   table: string,
   key: readonly string[],
-  [condition, parameters]: SqlCondition,
+  condition: SqlCondition,
 ): Promise<number> {
-  const columns = key.join(', ');
-  const some = `select ${columns} from ${table} where ${condition} limit :rows`;
+  return await changeInSteps(engine, [`delete from ${table}`, {}], { table, key, condition });
+}
+
+/** The same for an update, after which a row doesn't match any more. */
+export async function changeInSteps(
+  engine: Engine,
+  [change, values]: SqlCondition,
+  rows: { readonly table: string; readonly key: readonly string[]; readonly condition: SqlCondition },
+): Promise<number> {
+  const columns = rows.key.join(', ');
+  const [condition, parameters] = rows.condition;
+  const some = `select ${columns} from ${rows.table} where ${condition} limit :rows`;
   for (let total = 0; ; await yieldToEventLoop()) {
-    const deleted = await engine.run(`delete from ${table} where (${columns}) in (${some})`, {
-      ...parameters,
-      rows: DELETED_ROWS,
-    });
-    total += deleted;
-    // Another server may delete the same rows at the same time, so fewer rows don't mean that none are left.
-    if (deleted < DELETED_ROWS && (await engine.all(some, { ...parameters, rows: 1 })).length === 0) return total;
+    const sql = `${change} where (${columns}) in (${some})`;
+    const changed = await engine.run(sql, { ...values, ...parameters, rows: CHANGED_ROWS });
+    total += changed;
+    // Another server may change the same rows at the same time, so fewer rows don't mean that none are left.
+    if (changed < CHANGED_ROWS && (await engine.all(some, { ...parameters, rows: 1 })).length === 0) return total;
   }
 }
 

@@ -1,7 +1,8 @@
 // Accepting renders: the limits of the account, the idempotency key and the rows, in one transaction.
 
-import { first, type SqlSession, insertRow } from '../engine.ts';
-import { integer, text } from '../rows.ts';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { first, insertRow, insertRows, type SqlSession } from '../engine.ts';
+import { integer, type SqlParameters, text } from '../rows.ts';
 import { countTestRenders } from './test-renders.ts';
 import { must } from '../../primitives/must.ts';
 import { IN_QUEUE } from './render-claims.ts';
@@ -18,6 +19,8 @@ import type {
 } from './renders.ts';
 import { storedBytesOf, storedBytesOfService } from './stored-bytes.ts';
 
+/** Per statement. On SQLite, the transaction pauses after each, so that a large batch doesn't stop the server. */
+const ROWS = 20;
 const KEY_LIFETIME_MS = 24 * 3_600_000;
 
 export async function acceptRenders(
@@ -44,7 +47,15 @@ export async function acceptRenders(
     return exceeded;
   }
   if (batch) await insertBatch(session, batch, now);
-  for (const render of renders) await insertRender(session, render, { status: 'queued', now, key: idempotency?.key });
+  for (let start = 0; start < renders.length; start += ROWS) {
+    if (start > 0) await yieldToEventLoop();
+    const some = renders.slice(start, start + ROWS);
+    await insertRows(
+      session,
+      'renders',
+      some.map((render) => rowOf(render, { status: 'queued', now, key: idempotency?.key })),
+    );
+  }
   return { kind: 'accepted' };
 }
 
@@ -159,13 +170,11 @@ async function insertBatch(
   });
 }
 
-export async function insertRender(
-  session: SqlSession,
+export function rowOf(
   { id, accountId, keyId, mode, batchId, request, plan, period, renews, lane, asset, maxRunning }: NewRender,
   { status, now, key }: { readonly status: RenderStatus; readonly now: Date; readonly key: string | undefined },
-): Promise<void> {
-  const at = now.toISOString();
-  await insertRow(session, 'renders', {
+): SqlParameters {
+  return {
     id,
     account_id: accountId,
     key_id: keyId ?? null,
@@ -188,7 +197,7 @@ export async function insertRender(
     // A caption without an asset counts as an image.
     source_type: lane === 'fetch' ? null : lane,
     is_due: true,
-    due_at: at,
-    created_at: at,
-  });
+    due_at: now,
+    created_at: now,
+  };
 }

@@ -10,7 +10,7 @@ import { type SqlCondition, listInSteps } from '../bounded/steps.ts';
 import { addUsage } from '../sql-usage.ts';
 import { uncountTestRender } from './test-renders.ts';
 import { addBatchEvent } from '../webhooks/publish-event.ts';
-import { acceptRenders, insertRender, lockAccount, storageExceeded } from './accept-renders.ts';
+import { acceptRenders, lockAccount, rowOf, storageExceeded } from './accept-renders.ts';
 import { ACTIVE, RenderClaims } from './render-claims.ts';
 import { RenderRetention } from './render-retention.ts';
 import { inScope, toRender } from './render-rows.ts';
@@ -118,7 +118,7 @@ export class SqlRenders implements Renders {
         const exceeded = await storageExceeded(session, demand, limits);
         if (exceeded) return exceeded;
         if (remember !== undefined && !(await completeKey(session, render.id, remember))) throw new HoldGone();
-        await insertRender(session, render, { status: 'rendering', now, key: remember?.key });
+        await insertRow(session, 'renders', rowOf(render, { status: 'rendering', now, key: remember?.key }));
         const row = await this.#writeSuccess(session, { renderId: render.id, number: 0 }, success, now);
         await this.#settle(session, render.id, success);
         if (row !== undefined) await this.#addEvent(session, row, 'render.succeeded');

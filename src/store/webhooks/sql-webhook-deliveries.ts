@@ -168,7 +168,7 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
 
   async endAttempt(claimed: ClaimedDelivery, attempt: WebhookAttempt, result: AttemptResult): Promise<AttemptEnd> {
     const { delivery, claim } = claimed;
-    return await this.#engine.transaction(async (session) => {
+    const end = await this.#engine.transaction(async (session) => {
       const disabled = await this.#noteHealth(session, delivery, result);
       if (!(await this.#endDelivery(session, claimed, attempt, result)))
         return { isWritten: false, disabled: undefined };
@@ -191,6 +191,10 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
       if (disabled !== undefined) await this.#disable(session, delivery, disabled);
       return { isWritten: true, disabled };
     });
+    if (end.disabled !== undefined && delivery.endpointId !== undefined) {
+      await endPending(this.#engine, delivery.endpointId, 'The endpoint was disabled.', this.#clock().toISOString());
+    }
+    return end;
   }
 
   async giveBack({ delivery, claim }: ClaimedDelivery): Promise<void> {
@@ -326,7 +330,6 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
        where id = :endpointId and account_id = :accountId`,
       { reason, at, endpointId, accountId },
     );
-    await endPending(session, endpointId, 'The endpoint was disabled.', at);
     const entry = { actor: 'system', action: 'webhook.disabled', accountId, subject: endpointId, details: { reason } };
     await recordAudit(session, at, entry);
   }

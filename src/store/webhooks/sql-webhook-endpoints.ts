@@ -5,6 +5,7 @@ import { createWebhookSecret } from '../../account/webhook-secret.ts';
 import { must } from '../../primitives/must.ts';
 import type { Actor } from '../actor.ts';
 import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
+import { changeInSteps } from '../bounded/steps.ts';
 import { integer } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
 import { lockAccount } from '../subscription-rows.ts';
@@ -61,19 +62,20 @@ export class SqlWebhookEndpoints implements WebhookEndpoints {
 
   async remove(accountId: string, endpointId: string, actor: Actor): Promise<boolean> {
     const at = this.#now();
-    return await this.#engine.transaction(async (session) => {
+    const isRemoved = await this.#engine.transaction(async (session) => {
       if ((await session.run(`delete from webhook_endpoints where ${OWN}`, { accountId, endpointId })) === 0)
         return false;
       await session.run('delete from webhook_secrets where lane = :endpointId', { endpointId });
-      await endPending(session, endpointId, 'The endpoint was deleted.', at);
       await recordAudit(session, at, { actor, action: 'webhook.deleted', accountId, subject: endpointId });
       return true;
     });
+    if (isRemoved) await endPending(this.#engine, endpointId, 'The endpoint was deleted.', at);
+    return isRemoved;
   }
 
   async setEnabled(accountId: string, endpointId: string, isEnabled: boolean, actor: Actor): Promise<boolean> {
     const at = this.#now();
-    return await this.#engine.transaction(async (session) => {
+    const isFound = await this.#engine.transaction(async (session) => {
       const state = isEnabled ? 'enabled' : 'disabled';
       const [reason, disabledAt] = isEnabled ? [null, null] : ['user', at];
       const changed = await session.run(
@@ -83,10 +85,11 @@ export class SqlWebhookEndpoints implements WebhookEndpoints {
         { state, reason, disabledAt, accountId, endpointId },
       );
       if (changed === 0) return (await findEndpoint(session, accountId, endpointId)) !== undefined;
-      if (!isEnabled) await endPending(session, endpointId, 'The endpoint was disabled.', at);
       await recordAudit(session, at, { actor, action: `webhook.${state}`, accountId, subject: endpointId });
       return true;
     });
+    if (isFound && !isEnabled) await endPending(this.#engine, endpointId, 'The endpoint was disabled.', at);
+    return isFound;
   }
 
   async secrets(accountId: string, endpointId: string): Promise<WebhookSecret[]> {
@@ -166,12 +169,20 @@ export async function findEndpoint(
   return row && toEndpoint(row);
 }
 
-/** Deliveries that wait, or that are being sent at this moment, have no further attempt. */
-export async function endPending(session: SqlSession, endpointId: string, error: string, at: string): Promise<void> {
-  await session.run(
-    `update webhook_deliveries set status = 'failed', owner = null, finished_at = :at, last_error = :error
-     where lane = :endpointId and status = 'pending'`,
-    { at, error, endpointId },
+/**
+ * Deliveries that wait, or that are being sent at this moment, have no further attempt. In steps after the endpoint was disabled
+ * or deleted, because there may be many. Those that a crash leaves out end when they are claimed.
+ */
+export async function endPending(engine: Engine, endpointId: string, error: string, at: string): Promise<void> {
+  const isEnabled = "select 1 from webhook_endpoints e where e.id = webhook_deliveries.lane and e.state = 'enabled'";
+  const condition = `lane = :endpointId and status = 'pending' and not exists (${isEnabled})`;
+  await changeInSteps(
+    engine,
+    [
+      "update webhook_deliveries set status = 'failed', owner = null, finished_at = :at, last_error = :error",
+      { at, error },
+    ],
+    { table: 'webhook_deliveries', key: ['id'], condition: [condition, { endpointId }] },
   );
 }
 
