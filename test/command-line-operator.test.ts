@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { hashKey } from '../src/account/api-key.ts';
 import { parsePlans } from '../src/account/plans.ts';
 import { MIGRATIONS } from '../src/store/migrations.ts';
-import { createStore } from '../src/store/sql-store.ts';
+import { createStore } from '../src/store/store.ts';
 import { SqliteEngine } from '../src/store/sqlite-engine.ts';
 import { createDatabase, NO_POSTGRES } from './postgres-server.ts';
 import { type CommandResult, runCommand } from './run-command.ts';

@@ -3,8 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { must } from '../../src/primitives/must.ts';
-import { createStore } from '../../src/store/sql-store.ts';
-import type { Store } from '../../src/store/store.ts';
+import { createStore, type Store } from '../../src/store/store.ts';
 import { createPostgres } from '../../test/postgres-server.ts';
 import { postgresDatabase, sqliteDatabase, type TestDatabase } from '../../test/store/databases.ts';
 

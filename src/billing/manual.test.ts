@@ -4,8 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DEFAULT_PLANS } from '../account/plans.ts';
 import { SqliteEngine } from '../store/sqlite-engine.ts';
-import { createStore } from '../store/sql-store.ts';
-import type { Store } from '../store/store.ts';
+import { createStore, type Store } from '../store/store.ts';
 import { ManualBilling } from './manual.ts';
 
 let directory: string;

@@ -7,7 +7,7 @@ import { copyAll, isEmpty, liveServers } from '../store/copy.ts';
 import type { Engine } from '../store/engine.ts';
 import { SCHEMA } from '../store/migrations.ts';
 import { reconcile } from '../store/reconcile.ts';
-import { isGone } from '../store/sql-store.ts';
+import { isGone } from '../store/owner.ts';
 import { SqliteEngine } from '../store/sqlite-engine.ts';
 import { UsageError } from './exit-codes.ts';
 import { required, text } from './options.ts';

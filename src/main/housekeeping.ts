@@ -3,7 +3,7 @@
 import type { Refusals } from '../renders/refusals.ts';
 import type { ReplayCache } from '../renders/replay-cache.ts';
 import type { RequestLogWriter } from '../store/requests/request-log-writer.ts';
-import { isGone } from '../store/sql-store.ts';
+import { isGone } from '../store/owner.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { PeriodicTasks } from './background/periodic-tasks.ts';

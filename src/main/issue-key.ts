@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createApiKey, hashKey, type KeyMode, maskKey } from '../account/api-key.ts';
-import type { Actor, Store } from '../store/store.ts';
+import type { Actor } from '../store/sql-audit.ts';
+import type { Store } from '../store/store.ts';
 
 export interface IssuedKey {
   readonly id: string;

@@ -1,6 +1,7 @@
 import { createSecret, hashSecret } from '../account/secret.ts';
 import { passwordLinkUrl } from '../dashboard/identity/identity.ts';
-import type { Actor, Store } from '../store/store.ts';
+import type { Actor } from '../store/sql-audit.ts';
+import type { Store } from '../store/store.ts';
 import type { PasswordLink } from '../store/users.ts';
 
 const LINK_LIFETIME_MS = 24 * 3_600_000;

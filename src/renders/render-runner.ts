@@ -1,16 +1,16 @@
 // Runs accepted renders on this server: claims rows that are due, keeps their leases and writes how they ended. Every API
 // server has one runner. What a dead server had claimed is claimed again when its lease has run out.
 
+import { AttemptLost } from '../store/renders/lock-attempt.ts';
+import type { Renders } from '../store/renders/sql-renders.ts';
 import { ASYNC_BUDGET_MS } from '../dispatch/renderer.ts';
 import { toProblem } from '../api/problem.ts';
 import { AppError, asAppError, type ErrorCode } from '../errors.ts';
 import {
-  AttemptLost,
   type ClaimedRender,
   RENDER_LANES,
   type RenderLane,
   type RenderRecord,
-  type Renders,
   type RenderSuccess,
 } from '../store/renders/renders.ts';
 import type { Metrics } from '../telemetry/metrics.ts';

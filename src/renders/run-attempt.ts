@@ -9,14 +9,10 @@ import { type AssetFormat, KIND_OF_FORMAT } from '../media/sniff.ts';
 import type { LazyDirectory, WorkArea } from '../media/work-area.ts';
 import { must } from '../primitives/must.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
-import {
-  type ClaimedRender,
-  type RenderRecord,
-  type Renders,
-  type RenderSuccess,
-  AttemptLost,
-} from '../store/renders/renders.ts';
-import type { Accounts } from '../store/store.ts';
+import type { ClaimedRender, RenderRecord, RenderSuccess } from '../store/renders/renders.ts';
+import type { Renders } from '../store/renders/sql-renders.ts';
+import { AttemptLost } from '../store/renders/lock-attempt.ts';
+import type { Accounts } from '../store/sql-accounts.ts';
 import type { Caller } from '../account/caller.ts';
 import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
 import type { DiskReservation, UploadBudget } from './upload-budget.ts';

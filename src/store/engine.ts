@@ -28,7 +28,7 @@ export async function first(
   return row;
 }
 
-/** Returns how many rows were added: none on a conflict that `onConflict` ignores. */
+/** Returns how many rows were added: none on a conflict that `onConflict` ignores. The column `account_id` is `accountId` here. */
 export async function insertRow(
   session: SqlSession,
   table: string,
@@ -45,11 +45,10 @@ export async function insertRows(
   rows: readonly SqlParameters[],
   onConflict = '',
 ): Promise<number> {
-  const columns = Object.keys(rows[0] ?? {});
-  const values = rows.map((_, index) => `(${columns.map((column) => `:${column}_${index}`).join(', ')})`);
-  const named = rows.flatMap((row, index) =>
-    Object.entries(row).map(([column, value]) => [`${column}_${index}`, value]),
-  );
+  const names = Object.keys(rows[0] ?? {});
+  const columns = names.map((name) => name.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`));
+  const values = rows.map((_, index) => `(${names.map((name) => `:${name}_${index}`).join(', ')})`);
+  const named = rows.flatMap((row, index) => Object.entries(row).map(([name, value]) => [`${name}_${index}`, value]));
   const sql = `insert into ${table} (${columns.join(', ')}) values ${values.join(', ')} ${onConflict}`;
   return await session.run(sql, Object.fromEntries(named));
 }

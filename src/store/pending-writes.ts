@@ -3,7 +3,17 @@
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isUnavailable } from './engine.ts';
-import type { FailedWrite, PendingWrite, PendingWrites } from './store.ts';
+
+/** A write that failed: how a render ends in the ledger, or giving its idempotency key back. */
+export interface PendingWrite {
+  readonly kind: 'settle' | 'release' | 'abandon';
+  readonly renderId: string;
+}
+
+export interface FailedWrite {
+  readonly write: PendingWrite;
+  readonly error: unknown;
+}
 
 /** After this many failures that aren't the database being unavailable, a write is given up. */
 const MAX_FAILURES = 10;
@@ -14,7 +24,8 @@ interface Entry {
   failures: number;
 }
 
-export class RetryQueue implements PendingWrites {
+/** Writes that failed, kept in memory to be tried again. */
+export class PendingWrites {
   /** By `keyOf`; the next one to try comes first. */
   readonly #entries = new Map<string, Entry>();
 
@@ -43,6 +54,10 @@ export class RetryQueue implements PendingWrites {
     }
   }
 
+  /**
+   * Tries each write once; stops at the first one for which the database is unavailable. Returns the writes that are given
+   * up, because they failed too often for another reason.
+   */
   async retry(): Promise<FailedWrite[]> {
     const givenUp: FailedWrite[] = [];
     for (const [key, entry] of [...this.#entries]) {

@@ -12,7 +12,8 @@ import {
   unavailable,
   valuesFor,
 } from './engine.ts';
-import { pendingMigrations, SCHEMA, type SchemaState, statementsOf } from './migrations.ts';
+import { pendingMigrations, SCHEMA, type SchemaState } from './migrations.ts';
+import { statementsOf } from './migration.ts';
 import {
   acceptsSessionSettings,
   BEGIN_WITH_TIMEOUTS,

@@ -8,7 +8,7 @@ import { type Engine, first, type SqlSession, insertRow } from './engine.ts';
 import { integer, real, type SqlRow } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
 import type { Lease } from './sql-lease.ts';
-import type { Limits } from './store.ts';
+import type { Limits } from './limits.ts';
 
 const NOW = 'extract(epoch from clock_timestamp())::float8 * 1000';
 /** The same tolerance as in `take`. */
@@ -129,7 +129,7 @@ export class PostgresLimits implements Limits {
     await insertRow(
       session,
       'places',
-      { account_id: account, owner: this.#lease.owner, running: this.#runningHere(account) },
+      { accountId: account, owner: this.#lease.owner, running: this.#runningHere(account) },
       `on conflict (account_id, owner) do update set running = excluded.running`,
     );
   }

@@ -2,12 +2,10 @@ import { type Holder, stateOf } from '../account/access.ts';
 import { applyProviderState, type ProviderSubscription } from '../account/provider.ts';
 import { changeDue, type Subscription, withPlan } from '../account/subscription.ts';
 import { must } from '../primitives/must.ts';
-import type { Actor } from './actor.ts';
+import { type Actor, type Clock, recordAudit } from './sql-audit.ts';
 import { type Engine, first, type SqlSession, insertRow } from './engine.ts';
 import { EVERY_ROW, rangesOf } from './bounded/steps.ts';
 import { bool, integer, type SqlRow, text, textOrNull } from './rows.ts';
-import { type Clock, recordAudit } from './sql-audit.ts';
-import type { Accounts, AccountSummary, CustomerLink, NewAccount, PageRequest } from './store.ts';
 import {
   asOf,
   bringUpToDate,
@@ -18,6 +16,35 @@ import {
   writeSubscription,
 } from './subscription-rows.ts';
 import { isTrusted } from './sql-lease.ts';
+import type { AccountState } from '../account/access.ts';
+
+export interface NewAccount {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface AccountSummary {
+  readonly id: string;
+  readonly name: string;
+  readonly state: AccountState;
+  readonly awaitsApproval: boolean;
+  readonly subscription: Subscription | undefined;
+  readonly createdAt: string;
+}
+
+/** An account and its customer at the payment provider. */
+export interface CustomerLink {
+  readonly accountId: string;
+  readonly customer: string;
+  /** Counts the provider states that were applied; see `applyProvider`. */
+  readonly revision: number;
+}
+
+/** Oldest first, starting after the item with the id `after`. */
+export interface PageRequest {
+  readonly after?: string | undefined;
+  readonly count?: number | undefined;
+}
 
 const ACCOUNTS = `
   select a.id, a.name, a.state, a.awaits_approval, a.created_at, ${SUBSCRIPTION_COLUMNS}
@@ -27,7 +54,7 @@ const LINKS = 'select account_id, customer, revision from customers';
 
 const NO_LIMIT = 2_147_483_647;
 
-export class SqlAccounts implements Accounts {
+export class Accounts {
   readonly #engine: Engine;
   readonly #clock: Clock;
 
@@ -41,6 +68,7 @@ export class SqlAccounts implements Accounts {
     return integer(must(row, 'the number of accounts'), 'count');
   }
 
+  /** Does nothing when there is an account with this id. With `plan`, the account and its subscription start in one step. */
   async create(account: NewAccount, actor: Actor, plan?: string): Promise<void> {
     await this.#engine.transaction(async (session) => {
       const isNew = await this.#insert(session, account, actor);
@@ -63,6 +91,7 @@ export class SqlAccounts implements Accounts {
     return rows.map((row) => this.#toSummary(row, trusted));
   }
 
+  /** Plans that accounts have now or from the next period. Each must be in the plans file. */
   async plansInUse(): Promise<string[]> {
     const plans = new Set<string>();
     const subscriptions = { table: 'subscriptions', column: 'account_id', within: EVERY_ROW };
@@ -77,6 +106,7 @@ export class SqlAccounts implements Accounts {
     return [...plans].toSorted();
   }
 
+  /** False when there is no such account. */
   async setSuspended(accountId: string, suspended: boolean, actor: Actor): Promise<boolean> {
     const state = suspended ? 'suspended' : 'active';
     return await this.#engine.transaction(async (session) => {
@@ -90,10 +120,15 @@ export class SqlAccounts implements Accounts {
     });
   }
 
+  /** Turns on the live keys of an account that awaits approval. Does nothing to any other. */
   async approve(accountId: string, actor: Actor): Promise<void> {
     await this.#engine.transaction(async (session) => await approveAccount(session, accountId, actor, this.#clock()));
   }
 
+  /**
+   * Starts a subscription, or changes the plan of an existing one: immediately, or when the period ends. The current period
+   * continues with what was used in it, so canceling and subscribing again doesn't grant the credits twice.
+   */
   async subscribe(accountId: string, plan: string, when: 'now' | 'next period', actor: Actor): Promise<Subscription> {
     return await this.#engine.transaction(
       async (session) => await this.#subscribe(session, accountId, plan, when, actor),
@@ -115,6 +150,7 @@ export class SqlAccounts implements Accounts {
     return after;
   }
 
+  /** `renews: false` cancels at the end of the period, `true` takes that back. Returns false without an active subscription. */
   async setRenews(accountId: string, renews: boolean, actor: Actor): Promise<boolean> {
     const now = this.#clock();
     return await this.#engine.transaction(async (session) => {
@@ -126,6 +162,12 @@ export class SqlAccounts implements Accounts {
     });
   }
 
+  /**
+   * Applies the state of the account at the payment provider; see `applyProviderState`. `expected` is the link as it was
+   * before the provider was asked: if another state was applied in the meantime, which may be newer, nothing changes and the
+   * result is false. Without `expected`, the state is about one subscription, and the end of one that was replaced changes
+   * nothing.
+   */
   async applyProvider(
     accountId: string,
     providerState: ProviderSubscription | undefined,
@@ -166,16 +208,18 @@ export class SqlAccounts implements Accounts {
     return row && text(row, 'account_id');
   }
 
+  /** The account's customer at the payment provider. */
   async customerOf(accountId: string): Promise<string | undefined> {
     return await readCustomer(this.#engine, accountId);
   }
 
+  /** An account keeps the first customer it is linked to. Returns that customer. */
   async linkCustomer(accountId: string, customer: string): Promise<string> {
     return await this.#engine.transaction(async (session) => {
       const added = await insertRow(
         session,
         'customers',
-        { account_id: accountId, customer },
+        { accountId, customer },
         `on conflict (account_id) do nothing`,
       );
       if (added === 1) await this.#record(session, accountId, 'system', 'customer.linked', { customer });
@@ -183,6 +227,7 @@ export class SqlAccounts implements Accounts {
     });
   }
 
+  /** For a customer that the provider has deleted. */
   async unlinkCustomer(accountId: string, customer: string, actor: Actor): Promise<void> {
     await this.#engine.transaction(async (session) => {
       const removed = await session.run(
@@ -198,11 +243,13 @@ export class SqlAccounts implements Accounts {
     return row && toLink(row);
   }
 
+  /** By account id, starting after `afterAccountId`. */
   async listLinks(afterAccountId: string, count: number): Promise<CustomerLink[]> {
     const sql = `${LINKS} where account_id > :afterAccountId order by account_id limit :count`;
     return (await this.#engine.all(sql, { afterAccountId, count })).map(toLink);
   }
 
+  /** The account of a marketplace user, created with the first request, on the plan that the marketplace names. */
   async upsertMarketplaceAccount(accountId: string, plan: string, actor: Actor): Promise<Holder> {
     const now = this.#clock();
     const row = await first(this.#engine, `${ACCOUNTS} where a.id = :accountId`, { accountId });
@@ -230,7 +277,7 @@ export class SqlAccounts implements Accounts {
     const created = await insertRow(
       session,
       'accounts',
-      { id, name, created_at: this.#clock() },
+      { id, name, createdAt: this.#clock() },
       `on conflict (id) do nothing`,
     );
     if (created === 1) await this.#record(session, id, actor, 'account.created', { name });

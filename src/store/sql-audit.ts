@@ -1,8 +1,32 @@
-import type { Actor } from './actor.ts';
 import { type Engine, type SqlSession, insertRow } from './engine.ts';
 import { integer, jsonObject, type SqlRow, text, textOrNull } from './rows.ts';
 import { type SqlCondition, listInSteps } from './bounded/steps.ts';
-import type { Audit, AuditEntry, AuditFilter } from './store.ts';
+
+export interface AuditEntry {
+  readonly seq: number;
+  readonly at: string;
+  readonly actor: Actor;
+  readonly action: string;
+  readonly accountId: string | null;
+  readonly subject: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+export interface AuditFilter {
+  readonly accountId?: string | undefined;
+  /** Only entries whose action starts with this, such as `key.`. */
+  readonly action?: string | undefined;
+  readonly actor?: string | undefined;
+  /** Only entries before this number. */
+  readonly before?: number | undefined;
+  readonly count: number;
+}
+
+/**
+ * Who made a change, as the audit log shows it: `cli:<user>`, `account:<id>`, `user:<id>`, `operator:<id>`,
+ * `marketplace:<name>`, `stripe` or `system`.
+ */
+export type Actor = string;
 
 /** The clock of the store, which tests can set. */
 export type Clock = () => Date;
@@ -21,13 +45,13 @@ export async function recordAudit(session: SqlSession, at: string, entry: NewAud
     at,
     actor: entry.actor,
     action: entry.action,
-    account_id: entry.accountId,
+    accountId: entry.accountId,
     subject: entry.subject,
     details: JSON.stringify(entry.details ?? {}),
   });
 }
 
-export class SqlAudit implements Audit {
+export class Audit {
   readonly #engine: Engine;
 
   constructor(engine: Engine) {

@@ -1,20 +1,25 @@
 import { type Engine, first, insertRow, OutcomeUnknown, type SqlSession } from './engine.ts';
-import type { RetryQueue } from './pending-writes.ts';
+import type { PendingWrites } from './pending-writes.ts';
 import { oneOf, text, textOrNull } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
 import type { Lease } from './sql-lease.ts';
 import { deleteInSteps } from './bounded/steps.ts';
-import type { Claim, Idempotency } from './store.ts';
+
+export type Claim =
+  | { readonly kind: 'new' }
+  | { readonly kind: 'in flight' }
+  | { readonly kind: 'mismatch' }
+  | { readonly kind: 'done'; readonly renderId: string; readonly facts: string };
 
 const LIFETIME_MS = 24 * 3_600_000;
 
-export class SqlIdempotency implements Idempotency {
+export class Idempotency {
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #lease: Lease;
-  readonly #pendingWrites: RetryQueue;
+  readonly #pendingWrites: PendingWrites;
 
-  constructor(engine: Engine, clock: Clock, lease: Lease, pendingWrites: RetryQueue) {
+  constructor(engine: Engine, clock: Clock, lease: Lease, pendingWrites: PendingWrites) {
     this.#engine = engine;
     this.#clock = clock;
     this.#lease = lease;
@@ -37,6 +42,7 @@ export class SqlIdempotency implements Idempotency {
     }
   }
 
+  /** The render failed: the key may be used again. Never rejects; a failed attempt becomes a pending write. */
   async abandon(accountId: string, key: string, renderId: string): Promise<void> {
     const write = { kind: 'abandon', renderId } as const;
     // The request has failed already, and its own error is the one to report.
@@ -66,10 +72,7 @@ export class SqlIdempotency implements Idempotency {
     const added = await insertRow(
       session,
       'idempotency',
-      {
-        ...{ account_id: accountId, key, fingerprint, render_id: renderId, owner: this.#lease.owner, state: 'running' },
-        expires_at: expiresAt,
-      },
+      { accountId, key, fingerprint, renderId, owner: this.#lease.owner, state: 'running', expiresAt },
       'on conflict (account_id, key) do nothing',
     );
     return added === 1 ? { kind: 'new' } : await this.#claimExisting(session, entry, fingerprint, renderId);

@@ -3,13 +3,45 @@ import { KEY_STATES, type KeyHolder, type KeyState, stateOf } from '../account/a
 import { KEY_MODES } from '../account/api-key.ts';
 import { changeDue } from '../account/subscription.ts';
 import { must } from '../primitives/must.ts';
-import type { Actor } from './actor.ts';
+import { type Actor, type Clock, recordAudit } from './sql-audit.ts';
 import { type Engine, first, insertRow } from './engine.ts';
 import { bool, oneOf, type SqlRow, type SqlParameters, text, textList, textOrNull } from './rows.ts';
-import { type Clock, recordAudit } from './sql-audit.ts';
-import type { KeySummary, Keys, NewKey } from './store.ts';
 import { asOf, bringUpToDate, lockAccount, SUBSCRIPTION_COLUMNS, toSubscription } from './subscription-rows.ts';
 import { isTrusted } from './sql-lease.ts';
+import type { AccountState } from '../account/access.ts';
+import type { KeyMode } from '../account/api-key.ts';
+
+export interface NewKey {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly mode: KeyMode;
+  readonly hash: Buffer;
+  readonly prefix: string;
+  readonly lastFour: string;
+  readonly allowedOrigins?: readonly string[];
+  /** The user who creates it; undefined for a key that the operator creates. */
+  readonly createdBy?: string;
+}
+
+export interface KeySummary {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly plan: string | null;
+  readonly mode: KeyMode;
+  readonly state: KeyState;
+  readonly accountState: AccountState;
+  readonly prefix: string;
+  readonly lastFour: string;
+  readonly allowedOrigins: readonly string[];
+  readonly createdAt: string;
+  /** The user who created it, who may have been removed since; null for a key that the operator created. */
+  readonly createdBy: string | null;
+  readonly lastUsedAt: string | null;
+  /** When a key that was rotated out stops working. */
+  readonly expiresAt: string | null;
+}
 
 const KEYS = `
   select k.id, k.account_id, k.name, k.mode, k.state, a.state as account_state, a.awaits_approval, k.hash, k.prefix, k.last_four,
@@ -18,7 +50,7 @@ const KEYS = `
   join accounts a on a.id = k.account_id
   left join subscriptions s on s.account_id = k.account_id`;
 
-export class SqlKeys implements Keys {
+export class Keys {
   readonly #engine: Engine;
   readonly #clock: Clock;
 
@@ -33,21 +65,22 @@ export class SqlKeys implements Keys {
     await this.#engine.transaction(async (session) => {
       await insertRow(session, 'api_keys', {
         id,
-        account_id: accountId,
+        accountId,
         name,
         mode,
         hash: hash.toString('hex'),
         prefix,
-        last_four: lastFour,
-        allowed_origins: JSON.stringify(allowedOrigins),
-        created_at: at,
-        created_by: createdBy,
+        lastFour,
+        allowedOrigins: JSON.stringify(allowedOrigins),
+        createdAt: at,
+        createdBy,
       });
       const details = { name, mode, prefix, lastFour, allowedOrigins };
       await recordAudit(session, at, { actor, action: 'key.created', accountId, subject: id, details });
     });
   }
 
+  /** Brings the subscription up to date first. */
   async find(hash: Buffer): Promise<KeyHolder | undefined> {
     const row = await first(this.#engine, `${KEYS} where k.hash = :hash`, { hash: hash.toString('hex') });
     if (row === undefined || !timingSafeEqual(Buffer.from(text(row, 'hash'), 'hex'), hash)) return undefined;
@@ -86,6 +119,7 @@ export class SqlKeys implements Keys {
     return rows.map((row) => toSummary(row, now, trusted));
   }
 
+  /** False when there is no such key or it is revoked, which is final. */
   async setState(keyId: string, state: KeyState, actor: Actor): Promise<boolean> {
     return await this.#change(keyId, actor, `key.${state === 'active' ? 'resumed' : state}`, {
       set: 'state = :state',
@@ -107,6 +141,7 @@ export class SqlKeys implements Keys {
     return await this.#change(keyId, actor, 'key.origins', { set: 'allowed_origins = :origins', values, details });
   }
 
+  /** The second half of a rotation: the old key works until `at`. */
   async expireAt(keyId: string, at: Date, actor: Actor): Promise<boolean> {
     const expiresAt = at.toISOString();
     const details = { expiresAt };

@@ -34,7 +34,7 @@ export class Lease {
     await insertRow(
       this.#engine,
       'owners',
-      { id: this.owner, alive_until: new Date(now + LEASE_MS).toISOString() },
+      { id: this.owner, aliveUntil: new Date(now + LEASE_MS).toISOString() },
       `on conflict (id) do update set alive_until = excluded.alive_until`,
     );
     this.#renewedAt = now;
@@ -79,7 +79,7 @@ async function write(session: SqlSession, trustedAt: Date, jumpedAt: Date | null
   await insertRow(
     session,
     'trusted_time',
-    { id: 1, trusted_at: trustedAt, jumped_at: jumpedAt?.toISOString() ?? null },
+    { id: 1, trustedAt, jumpedAt: jumpedAt?.toISOString() ?? null },
     `on conflict (id) do update set trusted_at = excluded.trusted_at, jumped_at = excluded.jumped_at`,
   );
 }

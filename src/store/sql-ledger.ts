@@ -14,24 +14,37 @@ import type { Balance } from '../account/credits.ts';
 import type { Period } from '../account/period.ts';
 import { must } from '../primitives/must.ts';
 import { type Engine, first, isUnavailable, OutcomeUnknown, type SqlSession, insertRow } from './engine.ts';
-import type { RetryQueue } from './pending-writes.ts';
-import { readBalance, toBalance } from './usage/period-balance.ts';
-import { integer, type SqlRow, text, textOrNull } from './rows.ts';
+import type { PendingWrites } from './pending-writes.ts';
+import { readBalance } from './usage/period-balance.ts';
+import { text, textOrNull } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
-import { addUsage } from './sql-usage.ts';
-import { countTestRenders, uncountTestRender } from './renders/test-renders.ts';
+import { countTestRenders } from './renders/test-renders.ts';
 import { lockAttempt } from './renders/lock-attempt.ts';
 import { advanceTrustedTime, isTrusted, type Lease } from './sql-lease.ts';
-import type { Ending, Ledger, NewHold, Remembered, ReserveResult } from './store.ts';
+import {
+  type NewHold,
+  type Ending,
+  type Remembered,
+  toDeliveries,
+  lockHold,
+  takeCredits,
+  addPeriod,
+  type Settlement,
+  completeKey,
+  lockKey,
+  lockDeliveries,
+  closeHold,
+} from './holds.ts';
+
+export interface ReserveResult {
+  /** False when too few credits or test renders are left. */
+  readonly granted: boolean;
+  readonly balance: Balance;
+  /** Set when there would be too many test renders: how many. */
+  readonly testRenders?: number;
+}
 
 const SWEEP_BATCH = 50;
-
-/** Outcomes that are counted per period, and their columns. */
-const COUNTED_OUTCOMES: ReadonlyMap<string, string> = new Map([
-  ['delivered', 'delivered'],
-  [BROKEN_FREE, 'broken_free'],
-  [BROKEN_CHARGED, 'broken_charged'],
-]);
 
 /** Thrown to roll a reservation back. */
 class NotGranted extends Error {
@@ -43,26 +56,24 @@ class NotGranted extends Error {
   }
 }
 
-/** The final state of a hold. */
-interface Settlement {
-  readonly state: 'settled' | 'released';
-  readonly ending: Ending;
-  readonly remember?: Remembered | undefined;
-}
-
-export class SqlLedger implements Ledger {
+/**
+ * Every step may be repeated. A `settle` or `release` that fails becomes a pending write. So does the release of a hold whose
+ * reservation may or may not have been committed.
+ */
+export class Ledger {
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #lease: Lease;
-  readonly #pendingWrites: RetryQueue;
+  readonly #pendingWrites: PendingWrites;
 
-  constructor(engine: Engine, clock: Clock, lease: Lease, pendingWrites: RetryQueue) {
+  constructor(engine: Engine, clock: Clock, lease: Lease, pendingWrites: PendingWrites) {
     this.#engine = engine;
     this.#clock = clock;
     this.#lease = lease;
     this.#pendingWrites = pendingWrites;
   }
 
+  /** Idempotent by render id. Holds of test keys are free. */
   async reserve(hold: NewHold): Promise<ReserveResult> {
     const { renderId } = hold;
     await this.#lease.ensure();
@@ -86,6 +97,11 @@ export class SqlLedger implements Ledger {
     }
   }
 
+  /**
+   * Charges the account. False, without a change, when the hold isn't reserved any more. With `remember`, also false when
+   * another server took the idempotency key over because it considered this one dead. A key is charged only once, by the
+   * server that has it.
+   */
   async settle(renderId: string, ending: Ending, remember?: Remembered): Promise<boolean> {
     return await this.#pendingWrites.run(
       { kind: 'settle', renderId },
@@ -93,6 +109,7 @@ export class SqlLedger implements Ledger {
     );
   }
 
+  /** Gives the credits back. False, without a change, when the hold isn't reserved any more. */
   async release(renderId: string, ending: Ending): Promise<boolean> {
     return await this.#pendingWrites.run(
       { kind: 'release', renderId },
@@ -100,6 +117,10 @@ export class SqlLedger implements Ledger {
     );
   }
 
+  /**
+   * Ends a render whose delivery broke: gives the credits back, or charges them if `account/broken-delivery.ts` says so, with
+   * what `remember` does in `settle`. Undefined, without a change, when the hold isn't reserved any more.
+   */
   async breakOff(
     renderId: string,
     durationMs: number | undefined,
@@ -127,6 +148,10 @@ export class SqlLedger implements Ledger {
     return row ? toDeliveries(row) : NO_DELIVERIES;
   }
 
+  /**
+   * Renews the lease of this process, so that no other server releases its holds, and tells the database the time; see
+   * `sql-lease.ts`. The time is trusted unless it is far from that of earlier heartbeats.
+   */
   async heartbeat(): Promise<{ readonly isTimeTrusted: boolean }> {
     await this.#lease.renew();
     const now = this.#clock();
@@ -134,6 +159,10 @@ export class SqlLedger implements Ledger {
     return { isTimeTrusted: await isTrusted(this.#engine, now) };
   }
 
+  /**
+   * Releases the holds of dead processes and returns the ids of their renders. `isGone` can recognize a dead process before
+   * its lease runs out.
+   */
   async sweep(isGone: (owner: string) => boolean = () => false): Promise<string[]> {
     const now = this.#clock().toISOString();
     const owners = await this.#engine.all(
@@ -233,17 +262,17 @@ export class SqlLedger implements Ledger {
       'holds',
       {
         id: renderId,
-        account_id: accountId,
-        key_id: keyId,
+        accountId,
+        keyId,
         mode,
         kind,
         credits,
-        period_starts_at: startsAt,
+        periodStartsAt: startsAt,
         state: 'reserved',
         outcome: 'running',
         owner,
-        created_at: at,
-        is_counted_test: testRendersPerDay === undefined ? 0 : 1,
+        createdAt: at,
+        isCountedTest: testRendersPerDay === undefined ? 0 : 1,
       },
       `on conflict (id) do nothing`,
     );
@@ -290,122 +319,4 @@ export class SqlLedger implements Ledger {
   ): Promise<boolean> {
     return await closeHold(session, renderId, { state, ending }, this.#clock().toISOString());
   }
-}
-
-/** Ends a hold, with the sums of its period. False, without a change, when the hold isn't reserved. */
-export async function closeHold(
-  session: SqlSession,
-  renderId: string,
-  { state, ending: { outcome, durationMs } }: Omit<Settlement, 'remember'>,
-  at: string,
-): Promise<boolean> {
-  const hold = await first(
-    session,
-    `update holds set state = :state, outcome = :outcome, finished_at = :at, duration_ms = :durationMs where id = :renderId and state = 'reserved'
-     returning account_id, mode, credits, period_starts_at, created_at, is_counted_test`,
-    { state, outcome, at, durationMs: durationMs === undefined ? null : Math.round(durationMs), renderId },
-  );
-  if (hold === undefined) return false;
-  const [accountId, mode, held] = [text(hold, 'account_id'), text(hold, 'mode'), integer(hold, 'credits')];
-  const charged = state === 'settled' ? held : 0;
-  if (held > 0) {
-    const column = COUNTED_OUTCOMES.get(outcome);
-    await session.run(
-      `update periods set reserved = reserved - :held, used = used + :charged${column === undefined ? '' : `, ${column} = ${column} + 1`}
-       where account_id = :accountId and starts_at = :periodStartsAt`,
-      { held, charged, accountId, periodStartsAt: text(hold, 'period_starts_at') },
-    );
-  }
-  // A broken delivery was rendered, too.
-  if (integer(hold, 'is_counted_test') === 1 && state === 'released' && outcome !== BROKEN_FREE) {
-    await uncountTestRender(session, accountId, text(hold, 'created_at'));
-  }
-  await addUsage(session, { accountId, day: at.slice(0, 10), mode, outcome, renders: 1, credits: charged });
-  return true;
-}
-
-/** Until the transaction ends, no other one can change the hold. */
-async function lockHold(
-  session: SqlSession,
-  renderId: string,
-): Promise<{ readonly state: string; readonly credits: number } | undefined> {
-  const sql = 'update holds set outcome = outcome where id = :renderId returning state, credits';
-  const row = await first(session, sql, { renderId });
-  return row && { state: text(row, 'state'), credits: integer(row, 'credits') };
-}
-
-/**
- * The balance after the credits were taken, or given back if negative. Undefined when there is no such period yet or too
- * little left in it.
- */
-async function takeCredits(
-  session: SqlSession,
-  { accountId, period, limit }: NewHold,
-  credits: number,
-): Promise<Balance | undefined> {
-  const row = await first(
-    session,
-    `update periods set reserved = reserved + :credits
-     where account_id = :accountId and starts_at = :startsAt and (:credits <= 0 or used + reserved + :credits <= :limit + granted) returning used, reserved, granted`,
-    { credits, accountId, startsAt: period.startsAt, limit },
-  );
-  return row && toBalance(row, limit);
-}
-
-export async function addPeriod(
-  session: SqlSession,
-  { accountId, period }: Pick<NewHold, 'accountId' | 'period'>,
-): Promise<void> {
-  await insertRow(
-    session,
-    'periods',
-    { account_id: accountId, starts_at: period.startsAt, ends_at: period.endsAt },
-    `on conflict (account_id, starts_at) do nothing`,
-  );
-}
-
-/** Undefined for a hold without credits, and for one that isn't reserved any more. */
-async function lockDeliveries(session: SqlSession, renderId: string): Promise<DeliveryCounts | undefined> {
-  const hold = await first(
-    session,
-    `update holds set outcome = outcome where id = :renderId and state = 'reserved' and credits > 0
-     returning account_id, period_starts_at`,
-    { renderId },
-  );
-  if (hold === undefined) return undefined;
-  const period = await first(
-    session,
-    `update periods set delivered = delivered where account_id = :accountId and starts_at = :periodStartsAt
-     returning delivered, broken_free, broken_charged`,
-    { accountId: text(hold, 'account_id'), periodStartsAt: text(hold, 'period_starts_at') },
-  );
-  return toDeliveries(must(period, 'the period of the hold'));
-}
-
-function toDeliveries(row: SqlRow): DeliveryCounts {
-  return {
-    delivered: integer(row, 'delivered'),
-    brokenFree: integer(row, 'broken_free'),
-    brokenCharged: integer(row, 'broken_charged'),
-  };
-}
-
-/** False when another render has taken the idempotency key over. */
-async function lockKey(session: SqlSession, renderId: string, { accountId, key }: Remembered): Promise<boolean> {
-  const update =
-    'update idempotency set state = state where account_id = :accountId and key = :key and render_id = :renderId';
-  return (await session.run(update, { accountId, key, renderId })) === 1;
-}
-
-/** False when another render has taken the idempotency key over. */
-export async function completeKey(
-  session: SqlSession,
-  renderId: string,
-  { accountId, key, facts }: Remembered,
-): Promise<boolean> {
-  const changed = await session.run(
-    "update idempotency set state = 'done', facts = :facts where account_id = :accountId and key = :key and render_id = :renderId",
-    { facts, accountId, key, renderId },
-  );
-  return changed === 1;
 }

@@ -2,11 +2,37 @@ import { must } from '../primitives/must.ts';
 import { type Engine, first, insertRow } from './engine.ts';
 import { bool, date, text, textOrNull } from './rows.ts';
 import { type Clock, recordAudit } from './sql-audit.ts';
-import { toUser, USER_COLUMNS } from './sql-users.ts';
+import { toUser, USER_COLUMNS, type User } from './users.ts';
 import { deleteInSteps } from './bounded/steps.ts';
-import type { NewSession, SessionSummary, Sessions, UserSession } from './users.ts';
 
-export class SqlSessions implements Sessions {
+export interface NewSession {
+  readonly hash: string;
+  readonly userId: string;
+  /** The session ends then unless it is extended. */
+  readonly idleUntil: Date;
+  /** The session ends then in any case. */
+  readonly endsAt: Date;
+  /** As the browser names itself. */
+  readonly userAgent?: string | null;
+}
+
+/** A session as its user sees it. */
+export interface SessionSummary {
+  readonly hash: string;
+  readonly userAgent: string | null;
+  readonly createdAt: Date;
+  readonly idleUntil: Date;
+}
+
+export interface UserSession {
+  readonly user: User;
+  /** Of the user's account. */
+  readonly awaitsApproval: boolean;
+  readonly idleUntil: Date;
+  readonly endsAt: Date;
+}
+
+export class Sessions {
   readonly #engine: Engine;
   readonly #clock: Clock;
 
@@ -18,14 +44,7 @@ export class SqlSessions implements Sessions {
   async begin({ hash, userId, idleUntil, endsAt, userAgent = null }: NewSession): Promise<void> {
     const at = this.#clock().toISOString();
     await this.#engine.transaction(async (session) => {
-      await insertRow(session, 'sessions', {
-        hash,
-        user_id: userId,
-        created_at: at,
-        idle_until: idleUntil,
-        ends_at: endsAt,
-        user_agent: userAgent,
-      });
+      await insertRow(session, 'sessions', { hash, userId, createdAt: at, idleUntil, endsAt, userAgent });
       const user = must(
         await first(session, 'select account_id from users where id = :userId', { userId }),
         'the user',
@@ -35,6 +54,7 @@ export class SqlSessions implements Sessions {
     });
   }
 
+  /** Undefined when the session has ended. */
   async find(hash: string): Promise<UserSession | undefined> {
     const now = this.#clock().toISOString();
     const row = await first(
@@ -66,6 +86,7 @@ export class SqlSessions implements Sessions {
     await this.#engine.run('delete from sessions where user_id = :userId', { userId });
   }
 
+  /** All but the one that is used. Returns how many were ended. */
   async endOthers(userId: string, keptHash: string): Promise<number> {
     return await this.#engine.run('delete from sessions where user_id = :userId and hash <> :keptHash', {
       userId,
@@ -73,6 +94,7 @@ export class SqlSessions implements Sessions {
     });
   }
 
+  /** Sessions that haven't ended, the latest used first. */
   async list(userId: string): Promise<SessionSummary[]> {
     const now = this.#clock().toISOString();
     const rows = await this.#engine.all(

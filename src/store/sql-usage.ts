@@ -1,11 +1,41 @@
-import { KEY_MODES } from '../account/api-key.ts';
+import { KEY_MODES, type KeyMode } from '../account/api-key.ts';
 import { BROKEN_CHARGED, BROKEN_FREE } from '../account/broken-delivery.ts';
 import { type Engine, type SqlSession, insertRow } from './engine.ts';
 import { integer, integerOrNull, oneOf, type SqlRow, text } from './rows.ts';
 import type { Clock } from './sql-audit.ts';
 import { type SqlCondition, deleteInSteps, listInSteps } from './bounded/steps.ts';
-import { usageDetails } from './usage/sql-usage-details.ts';
-import type { AccountUsage, KeyDay, RenderSummary, Usage, UsageDay, UsageDetail } from './store.ts';
+import { usageDetails, type RenderKind, type UsageDay, type UsageDetail } from './usage/sql-usage-details.ts';
+
+export interface RenderSummary {
+  readonly id: string;
+  readonly kind: RenderKind;
+  readonly mode: KeyMode;
+  readonly state: 'reserved' | 'settled' | 'released';
+  readonly outcome: string;
+  readonly credits: number;
+  readonly createdAt: string;
+  readonly durationMs: number | null;
+}
+
+export interface AccountUsage {
+  readonly accountId: string;
+  readonly mode: KeyMode;
+  /** All requested renders, whatever their outcome. */
+  readonly renders: number;
+  readonly delivered: number;
+  /** Broken deliveries, free and charged. */
+  readonly broken: number;
+  readonly brokenCharged: number;
+  readonly credits: number;
+}
+
+export interface KeyDay {
+  readonly day: string;
+  readonly keyId: string | null;
+  readonly mode: KeyMode;
+  readonly renders: number;
+  readonly credits: number;
+}
 
 /** Of renders whose credits were settled. */
 const CHARGED_OUTCOMES: ReadonlySet<string> = new Set(['delivered', BROKEN_CHARGED]);
@@ -19,12 +49,12 @@ export async function addUsage(
   await insertRow(
     session,
     'usage_days',
-    { account_id: accountId, day, mode, outcome, renders, credits },
+    { accountId, day, mode, outcome, renders, credits },
     `on conflict (account_id, day, mode, outcome) do update set renders = usage_days.renders + excluded.renders, credits = usage_days.credits + excluded.credits`,
   );
 }
 
-export class SqlUsage implements Usage {
+export class Usage {
   readonly #engine: Engine;
   readonly #clock: Clock;
 
@@ -42,6 +72,7 @@ export class SqlUsage implements Usage {
     return rows.map((row) => ({ day: text(row, 'day'), outcome: text(row, 'outcome'), ...toCounts(row) }));
   }
 
+  /** Deliveries per key and day, as far back as single renders are kept. Renders without a key came from a marketplace. */
   async keyDays(accountId: string, from: string, to: string): Promise<KeyDay[]> {
     const days = new Map<string, KeyDay>();
     for (const { day, keyId, mode, outcome, renders, credits } of await this.details(accountId, from, to)) {
@@ -53,10 +84,12 @@ export class SqlUsage implements Usage {
     return [...days.values()];
   }
 
+  /** Like `keyDays`, also per type, and with renders that failed. */
   async details(accountId: string, from: string, to: string): Promise<UsageDetail[]> {
     return await usageDetails(this.#engine, this.#clock, accountId, { from, to });
   }
 
+  /** Sums per account over a range of days, largest first. */
   async totals(from: string, to: string): Promise<AccountUsage[]> {
     const rows = await this.#engine.all(
       `select account_id, mode, sum(renders) as renders,
@@ -90,7 +123,10 @@ export class SqlUsage implements Usage {
     return rows.map(toRender);
   }
 
-  async addRefusals(refusals: Parameters<Usage['addRefusals']>[0]): Promise<void> {
+  /** Requests that were refused before credits were reserved. They appear in the account's usage and cost nothing. */
+  async addRefusals(
+    refusals: readonly { accountId: string; mode: KeyMode; outcome: string; count: number }[],
+  ): Promise<void> {
     if (refusals.length === 0) return;
     const day = this.#clock().toISOString().slice(0, 10);
     // Always in the same order, so that two servers that add to the same rows can't deadlock.
@@ -108,6 +144,7 @@ export class SqlUsage implements Usage {
     });
   }
 
+  /** Deletes single renders that ended before `at`; the sums per day stay. */
   async deleteBefore(at: Date): Promise<number> {
     const isOver: SqlCondition = ["state <> 'reserved' and finished_at < :at", { at }];
     return await deleteInSteps(this.#engine, 'holds', ['id'], isOver);

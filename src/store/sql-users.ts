@@ -1,49 +1,37 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import type { Actor } from './actor.ts';
-import { ACCOUNT_ROLES } from '../account/roles.ts';
-import { must } from '../primitives/must.ts';
+import { type Actor, type Clock, recordAudit } from './sql-audit.ts';
 import { type Engine, first, type SqlSession, insertRow } from './engine.ts';
-import { searchAccounts } from './operator/search-accounts.ts';
+import { searchAccounts, type AccountSearch } from './operator/search-accounts.ts';
 import { eraseUnconfirmed } from './retention/unconfirmed-accounts.ts';
 import { bool, date, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
 import { approveAccount } from './sql-accounts.ts';
-import { type Clock, recordAudit } from './sql-audit.ts';
 import { type SqlCondition, deleteInSteps } from './bounded/steps.ts';
 import { lockExisting } from './subscription-rows.ts';
 import {
-  type AccountSearch,
   type Confirmation,
   type LiveAccess,
-  MAX_MAILED_LINKS,
   type PasswordLink,
   type User,
   type UserRole,
-  type Users,
+  UNIQUE_VIOLATION,
+  findBy,
+  USER_COLUMNS,
+  toUser,
+  type NewUser,
+  insertUser,
+  createTokenKey,
+  ROLES,
 } from './users.ts';
+import { must } from '../primitives/must.ts';
 
-const ROLES = ['member', 'operator'] as const;
-/** A code of PostgreSQL. SQLite runs one writing transaction at a time. */
-export const UNIQUE_VIOLATION = '23505';
-/** Of a user `u`. */
-export const USER_COLUMNS =
-  'u.id, u.account_id, u.email, u.unconfirmed_email, u.role, u.account_role, u.created_at, u.token_key, u.password_hash';
-
-interface NewUser {
-  readonly email: string | null;
-  /** Instead of `email`. */
-  readonly unconfirmedEmail?: string | null;
-  readonly role: UserRole;
-  /** Null for an account of their own. */
-  readonly accountId: string | null;
-  readonly access?: LiveAccess | undefined;
-}
+/** Links that were sent to one address and haven't been used or expired. */
+export const MAX_MAILED_LINKS = 5;
 
 interface StoredLink extends PasswordLink {
   /** It was sent to the address, so its holder owns the address. */
   readonly isMailed: boolean;
 }
 
-export class SqlUsers implements Users {
+export class Users {
   readonly #engine: Engine;
   readonly #clock: Clock;
 
@@ -52,12 +40,17 @@ export class SqlUsers implements Users {
     this.#clock = clock;
   }
 
+  /**
+   * Creates a user with an account of their own, on no plan. Undefined when the address is taken. `access` says whether the
+   * account can use live keys at once or awaits the operator's approval.
+   */
   async signUp(email: string, passwordHash: string, access?: LiveAccess): Promise<User | undefined> {
     return await this.#engine.transaction(
       async (session) => await this.#insert(session, { email, role: 'member', accountId: null, access }, passwordHash),
     );
   }
 
+  /** Like `signUp`, for an address that has yet to be confirmed. It may be taken, so that the response doesn't reveal it. */
   async signUpUnconfirmed(email: string, passwordHash: string): Promise<User> {
     return await this.#engine.transaction(async (session) => {
       const newUser = { email: null, unconfirmedEmail: email, role: 'member', accountId: null } as const;
@@ -66,20 +59,17 @@ export class SqlUsers implements Users {
   }
 
   async addConfirmation(hash: string, { userId, email, role, expiresAt }: Confirmation): Promise<void> {
-    await insertRow(this.#engine, 'password_links', {
-      hash,
-      email,
-      role,
-      user_id: userId,
-      created_at: this.#clock(),
-      expires_at: expiresAt,
-    });
+    await insertRow(this.#engine, 'password_links', { hash, email, role, userId, createdAt: this.#clock(), expiresAt });
   }
 
   async findConfirmation(hash: string): Promise<Confirmation | undefined> {
     return await this.#findConfirmation(this.#engine, hash);
   }
 
+  /**
+   * `userId` is the user who proved to have signed up. Undefined when the link isn't valid any more or belongs to another
+   * user, or another user has confirmed the address before. `access` is for the account of a user who signed up.
+   */
   async confirm(hash: string, userId: string, access?: LiveAccess): Promise<User | undefined> {
     try {
       return await this.#confirm(hash, userId, access);
@@ -128,6 +118,7 @@ export class SqlUsers implements Users {
     return await findBy(this.#engine, 'email', email);
   }
 
+  /** Oldest first. */
   async list(accountId?: string): Promise<User[]> {
     const where = accountId === undefined ? '' : 'where account_id = :accountId';
     const rows = await this.#engine.all(
@@ -137,6 +128,7 @@ export class SqlUsers implements Users {
     return rows.map(toUser);
   }
 
+  /** Ends the user's sessions. False when no user has the address. */
   async setRole(email: string, role: UserRole, actor: Actor): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const user = await findBy(session, 'email', email);
@@ -146,6 +138,7 @@ export class SqlUsers implements Users {
     });
   }
 
+  /** Ends the user's sessions and removes their links. */
   async setPassword(userId: string, passwordHash: string): Promise<User | undefined> {
     return await this.#engine.transaction(async (session) => {
       const user = await findBy(session, 'id', userId);
@@ -160,9 +153,9 @@ export class SqlUsers implements Users {
         hash,
         email: link.email,
         role: link.role,
-        account_id: link.accountId,
-        created_at: at,
-        expires_at: link.expiresAt,
+        accountId: link.accountId,
+        createdAt: at,
+        expiresAt: link.expiresAt,
       });
       const user = await findBy(session, 'email', link.email);
       await recordAudit(session, at, {
@@ -175,6 +168,10 @@ export class SqlUsers implements Users {
     });
   }
 
+  /**
+   * A link for a user, to be sent to their address, which proves the address when it is used. False when no user has the
+   * address, or `MAX_MAILED_LINKS` are valid: then the mailbox has what it takes, and another email would only add to a flood.
+   */
   async addMailedLink(hash: string, { email, role, expiresAt }: Omit<PasswordLink, 'accountId'>): Promise<boolean> {
     const at = this.#clock().toISOString();
     return await this.#engine.transaction(async (session) => {
@@ -182,14 +179,7 @@ export class SqlUsers implements Users {
       if ((await session.run('update users set role = role where email = :email', { email })) === 0) return false;
       const valid = 'select hash from password_links where email = :email and is_mailed = 1 and expires_at > :at';
       if ((await session.all(valid, { email, at })).length >= MAX_MAILED_LINKS) return false;
-      await insertRow(session, 'password_links', {
-        hash,
-        email,
-        role,
-        created_at: at,
-        expires_at: expiresAt,
-        is_mailed: 1,
-      });
+      await insertRow(session, 'password_links', { hash, email, role, createdAt: at, expiresAt, isMailed: 1 });
       const user = must(await findBy(session, 'email', email), 'the user of the link');
       const entry = { actor: 'system', action: 'user.link', accountId: user.accountId, subject: user.id };
       await recordAudit(session, at, { ...entry, details: { role } });
@@ -197,6 +187,7 @@ export class SqlUsers implements Users {
     });
   }
 
+  /** For a link whose email couldn't be sent. */
   async removeLink(hash: string): Promise<void> {
     await this.#engine.run('delete from password_links where hash = :hash', { hash });
   }
@@ -208,6 +199,7 @@ export class SqlUsers implements Users {
     return link;
   }
 
+  /** Uses up the link and changes nothing else. Undefined when it isn't valid any more or no user has the address. */
   async useLinkToSignIn(hash: string): Promise<User | undefined> {
     return await this.#engine.transaction(async (session) => {
       const link = await this.#takeLink(session, hash);
@@ -218,6 +210,7 @@ export class SqlUsers implements Users {
     });
   }
 
+  /** Sets the password, ends sessions, and removes links of the address and identities at providers. Undefined when the link isn't valid any more. */
   async useLink(hash: string, passwordHash: string): Promise<User | undefined> {
     return await this.#engine.transaction(async (session) => {
       const link = await this.#takeLink(session, hash);
@@ -252,6 +245,7 @@ export class SqlUsers implements Users {
     if (role === 'operator' && user.role !== 'operator') await this.#changeRole(session, user, 'operator', actor);
   }
 
+  /** Ids of accounts whose name, id or users match, newest first, starting after the account `after`. */
   async searchAccounts(query: string, search: AccountSearch): Promise<string[]> {
     return await searchAccounts(this.#engine, query, search);
   }
@@ -261,6 +255,10 @@ export class SqlUsers implements Users {
     await deleteInSteps(this.#engine, 'password_links', ['hash'], isOver);
   }
 
+  /**
+   * Erases accounts from before `before` whose user never confirmed an address and that have paid for nothing; see
+   * `AccountData`. Returns how many there were.
+   */
   async eraseUnconfirmed(before: Date): Promise<number> {
     return await eraseUnconfirmed(this.#engine, this.#clock, before);
   }
@@ -315,56 +313,6 @@ export class SqlUsers implements Users {
   }
 }
 
-/** Undefined when the address is taken. */
-export async function insertUser(
-  session: SqlSession,
-  at: string,
-  { email, unconfirmedEmail = null, role, accountId, access }: NewUser,
-  passwordHash: string | null,
-): Promise<User | undefined> {
-  const ids = { id: randomUUID(), accountId: accountId ?? randomUUID() };
-  const secrets = { passwordHash, tokenKey: createTokenKey() };
-  const user: User = { ...ids, email, unconfirmedEmail, role, accountRole: 'owner', createdAt: at, ...secrets };
-  const actor = `user:${user.id}`;
-  const name = must(email ?? unconfirmedEmail, 'an address');
-  if (accountId === null) {
-    const awaitsApproval = access === 'awaits approval';
-    await insertRow(session, 'accounts', { id: user.accountId, name, created_at: at, awaits_approval: awaitsApproval });
-  }
-  const added = await insertRow(
-    session,
-    'users',
-    {
-      id: user.id,
-      account_id: user.accountId,
-      email,
-      unconfirmed_email: unconfirmedEmail,
-      role,
-      password_hash: passwordHash,
-      token_key: user.tokenKey,
-      created_at: at,
-    },
-    `on conflict (email) do nothing`,
-  );
-  if (added === 0) {
-    if (accountId === null)
-      await session.run('delete from accounts where id = :accountId', { accountId: user.accountId });
-    return undefined;
-  }
-  if (accountId === null) {
-    const created = { action: 'account.created', accountId: user.accountId, subject: user.accountId };
-    await recordAudit(session, at, { actor, ...created, details: { name } });
-  }
-  const entry = { action: 'user.signed_up', accountId: user.accountId, subject: user.id, details: { role } };
-  await recordAudit(session, at, { actor, ...entry });
-  return user;
-}
-
-/** A key that was never used. */
-export function createTokenKey(): string {
-  return randomBytes(32).toString('base64url');
-}
-
 /** For a user who confirms the first address. One who changes it has an account that is in use. */
 async function holdUnconfirmed(session: SqlSession, userId: string): Promise<void> {
   await session.run(
@@ -372,25 +320,6 @@ async function holdUnconfirmed(session: SqlSession, userId: string): Promise<voi
      where id = (select account_id from users where id = :userId and unconfirmed_email is not null)`,
     { userId },
   );
-}
-
-async function findBy(session: SqlSession, column: 'id' | 'email', value: string): Promise<User | undefined> {
-  const row = await first(session, `select ${USER_COLUMNS} from users u where u.${column} = :value`, { value });
-  return row && toUser(row);
-}
-
-export function toUser(row: SqlRow): User {
-  return {
-    id: text(row, 'id'),
-    accountId: text(row, 'account_id'),
-    email: textOrNull(row, 'email'),
-    unconfirmedEmail: textOrNull(row, 'unconfirmed_email'),
-    role: oneOf(row, 'role', ROLES),
-    accountRole: oneOf(row, 'account_role', ACCOUNT_ROLES),
-    createdAt: text(row, 'created_at'),
-    passwordHash: textOrNull(row, 'password_hash'),
-    tokenKey: text(row, 'token_key'),
-  };
 }
 
 function toLink(row: SqlRow): PasswordLink {

@@ -13,7 +13,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'libsql';
 import { Semaphore } from '../primitives/semaphore.ts';
 import { type Engine, type SqlSession, unavailable, valuesFor } from './engine.ts';
-import { pendingMigrations, SCHEMA, type SchemaState, statementsOf } from './migrations.ts';
+import { pendingMigrations, SCHEMA, type SchemaState } from './migrations.ts';
+import { statementsOf } from './migration.ts';
 import { integer, type SqlParameters, type SqlRow, toRow } from './rows.ts';
 
 /** Used while the database is opened, when the process has nothing else to do. */

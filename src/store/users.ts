@@ -1,9 +1,99 @@
-// People who sign in, and their sessions. Part of the store's interface. Secrets arrive as hashes and are stored only so.
+// People who sign in, and the links that let them. Secrets arrive as hashes and are stored only so.
 
-import type { AccountState } from '../account/access.ts';
-import type { AccountRole } from '../account/roles.ts';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { recordAudit } from './sql-audit.ts';
+import { first, type SqlSession, insertRow } from './engine.ts';
+import { oneOf, type SqlRow, text, textOrNull } from './rows.ts';
+import { ACCOUNT_ROLES, type AccountRole } from '../account/roles.ts';
 import { must } from '../primitives/must.ts';
-import type { Actor } from './actor.ts';
+
+export const ROLES = ['member', 'operator'] as const;
+
+/** A code of PostgreSQL. SQLite runs one writing transaction at a time. */
+export const UNIQUE_VIOLATION = '23505';
+
+/** Of a user `u`. */
+export const USER_COLUMNS =
+  'u.id, u.account_id, u.email, u.unconfirmed_email, u.role, u.account_role, u.created_at, u.token_key, u.password_hash';
+
+export interface NewUser {
+  readonly email: string | null;
+  /** Instead of `email`. */
+  readonly unconfirmedEmail?: string | null;
+  readonly role: UserRole;
+  /** Null for an account of their own. */
+  readonly accountId: string | null;
+  readonly access?: LiveAccess | undefined;
+}
+
+/** Undefined when the address is taken. */
+export async function insertUser(
+  session: SqlSession,
+  at: string,
+  { email, unconfirmedEmail = null, role, accountId, access }: NewUser,
+  passwordHash: string | null,
+): Promise<User | undefined> {
+  const ids = { id: randomUUID(), accountId: accountId ?? randomUUID() };
+  const secrets = { passwordHash, tokenKey: createTokenKey() };
+  const user: User = { ...ids, email, unconfirmedEmail, role, accountRole: 'owner', createdAt: at, ...secrets };
+  const actor = `user:${user.id}`;
+  const name = must(email ?? unconfirmedEmail, 'an address');
+  if (accountId === null) {
+    const awaitsApproval = access === 'awaits approval';
+    await insertRow(session, 'accounts', { id: user.accountId, name, createdAt: at, awaitsApproval });
+  }
+  const added = await insertRow(
+    session,
+    'users',
+    {
+      id: user.id,
+      accountId: user.accountId,
+      email,
+      unconfirmedEmail,
+      role,
+      passwordHash,
+      tokenKey: user.tokenKey,
+      createdAt: at,
+    },
+    `on conflict (email) do nothing`,
+  );
+  if (added === 0) {
+    if (accountId === null)
+      await session.run('delete from accounts where id = :accountId', { accountId: user.accountId });
+    return undefined;
+  }
+  if (accountId === null) {
+    const created = { action: 'account.created', accountId: user.accountId, subject: user.accountId };
+    await recordAudit(session, at, { actor, ...created, details: { name } });
+  }
+  const entry = { action: 'user.signed_up', accountId: user.accountId, subject: user.id, details: { role } };
+  await recordAudit(session, at, { actor, ...entry });
+  return user;
+}
+
+/** A key that was never used. */
+export function createTokenKey(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+export async function findBy(session: SqlSession, column: 'id' | 'email', value: string): Promise<User | undefined> {
+  const row = await first(session, `select ${USER_COLUMNS} from users u where u.${column} = :value`, { value });
+  return row && toUser(row);
+}
+
+export function toUser(row: SqlRow): User {
+  return {
+    id: text(row, 'id'),
+    accountId: text(row, 'account_id'),
+    email: textOrNull(row, 'email'),
+    unconfirmedEmail: textOrNull(row, 'unconfirmed_email'),
+    role: oneOf(row, 'role', ROLES),
+    accountRole: oneOf(row, 'account_role', ACCOUNT_ROLES),
+    createdAt: text(row, 'created_at'),
+    passwordHash: textOrNull(row, 'password_hash'),
+    tokenKey: text(row, 'token_key'),
+  };
+}
 
 /** An operator can see and change every account. */
 export type UserRole = 'member' | 'operator';
@@ -53,101 +143,3 @@ export interface Confirmation {
 
 /** Whether an account can use live keys at once, or after the operator approves it. */
 export type LiveAccess = 'granted' | 'awaits approval';
-
-/** Links that were sent to one address and haven't been used or expired. */
-export const MAX_MAILED_LINKS = 5;
-
-export interface AccountSearch {
-  /** Only accounts on this plan. */
-  readonly plan?: string | undefined;
-  readonly state?: AccountState | undefined;
-  readonly after?: string | undefined;
-  readonly count: number;
-}
-
-export interface Users {
-  /**
-   * Creates a user with an account of their own, on no plan. Undefined when the address is taken. `access` says whether the
-   * account can use live keys at once or awaits the operator's approval.
-   */
-  signUp(email: string, passwordHash: string, access?: LiveAccess): Promise<User | undefined>;
-  /** Like `signUp`, for an address that has yet to be confirmed. It may be taken, so that the response doesn't reveal it. */
-  signUpUnconfirmed(email: string, passwordHash: string): Promise<User>;
-  addConfirmation(hash: string, confirmation: Confirmation): Promise<void>;
-  findConfirmation(hash: string): Promise<Confirmation | undefined>;
-  /**
-   * `userId` is the user who proved to have signed up. Undefined when the link isn't valid any more or belongs to another
-   * user, or another user has confirmed the address before. `access` is for the account of a user who signed up.
-   */
-  confirm(hash: string, userId: string, access?: LiveAccess): Promise<User | undefined>;
-  find(userId: string): Promise<User | undefined>;
-  findByEmail(email: string): Promise<User | undefined>;
-  /** Oldest first. */
-  list(accountId?: string): Promise<User[]>;
-  /** Ends the user's sessions. False when no user has the address. */
-  setRole(email: string, role: UserRole, actor: Actor): Promise<boolean>;
-  /** Ends the user's sessions and removes their links. */
-  setPassword(userId: string, passwordHash: string): Promise<User | undefined>;
-  addLink(hash: string, link: PasswordLink, actor: Actor): Promise<void>;
-  findLink(hash: string): Promise<PasswordLink | undefined>;
-  /**
-   * A link for a user, to be sent to their address, which proves the address when it is used. False when no user has the
-   * address, or `MAX_MAILED_LINKS` are valid: then the mailbox has what it takes, and another email would only add to a flood.
-   */
-  addMailedLink(hash: string, link: Omit<PasswordLink, 'accountId'>): Promise<boolean>;
-  /** For a link whose email couldn't be sent. */
-  removeLink(hash: string): Promise<void>;
-  /** Uses up the link and changes nothing else. Undefined when it isn't valid any more or no user has the address. */
-  useLinkToSignIn(hash: string): Promise<User | undefined>;
-  /** Sets the password, ends sessions, and removes links of the address and identities at providers. Undefined when the link isn't valid any more. */
-  useLink(hash: string, passwordHash: string): Promise<User | undefined>;
-  /** Ids of accounts whose name, id or users match, newest first, starting after the account `after`. */
-  searchAccounts(query: string, page: AccountSearch): Promise<string[]>;
-  removeExpired(): Promise<void>;
-  /**
-   * Erases accounts from before `before` whose user never confirmed an address and that have paid for nothing; see
-   * `AccountData`. Returns how many there were.
-   */
-  eraseUnconfirmed(before: Date): Promise<number>;
-}
-
-export interface NewSession {
-  readonly hash: string;
-  readonly userId: string;
-  /** The session ends then unless it is extended. */
-  readonly idleUntil: Date;
-  /** The session ends then in any case. */
-  readonly endsAt: Date;
-  /** As the browser names itself. */
-  readonly userAgent?: string | null;
-}
-
-/** A session as its user sees it. */
-export interface SessionSummary {
-  readonly hash: string;
-  readonly userAgent: string | null;
-  readonly createdAt: Date;
-  readonly idleUntil: Date;
-}
-
-export interface UserSession {
-  readonly user: User;
-  /** Of the user's account. */
-  readonly awaitsApproval: boolean;
-  readonly idleUntil: Date;
-  readonly endsAt: Date;
-}
-
-export interface Sessions {
-  begin(session: NewSession): Promise<void>;
-  /** Undefined when the session has ended. */
-  find(hash: string): Promise<UserSession | undefined>;
-  extend(hash: string, idleUntil: Date): Promise<void>;
-  end(hash: string): Promise<void>;
-  endAll(userId: string): Promise<void>;
-  /** All but the one that is used. Returns how many were ended. */
-  endOthers(userId: string, keptHash: string): Promise<number>;
-  /** Sessions that haven't ended, the latest used first. */
-  list(userId: string): Promise<SessionSummary[]>;
-  removeExpired(): Promise<void>;
-}

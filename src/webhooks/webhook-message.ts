@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { TEST_EVENT } from '../api/webhook-schemas.ts';
 import type { ResponseOf } from '../api/response-schemas.ts';
-import type { RenderEvent, RenderRecord, Renders } from '../store/renders/renders.ts';
+import type { RenderEvent, RenderRecord } from '../store/renders/renders.ts';
+import type { Renders } from '../store/renders/sql-renders.ts';
 import type { WebhookMessage } from '../store/webhooks/webhooks.ts';
 import { batchToJson, MAX_BATCH, renderToJson } from '../renders/render-view.ts';
 import { restoreRequest } from '../renders/stored-request.ts';

@@ -3,8 +3,10 @@
 
 import { retryDelayMs } from '../account/webhook-schedule.ts';
 import { AppError } from '../errors.ts';
-import type { RenderEvent, Renders } from '../store/renders/renders.ts';
-import type { AttemptResult, ClaimedDelivery, WebhookAttempt, WebhookDeliveries } from '../store/webhooks/webhooks.ts';
+import type { RenderEvent } from '../store/renders/renders.ts';
+import type { Renders } from '../store/renders/sql-renders.ts';
+import type { AttemptResult, ClaimedDelivery, WebhookAttempt } from '../store/webhooks/webhooks.ts';
+import type { WebhookDeliveries } from '../store/webhooks/sql-webhook-deliveries.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { WebhookMetrics } from '../telemetry/webhook-metrics.ts';
 import { describeEvent } from './webhook-message.ts';

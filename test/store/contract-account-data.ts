@@ -241,11 +241,11 @@ export function accountDataContract(world: () => World): void {
     const at = clock().toISOString();
     await insertRow(engine, 'users', {
       id: 'late',
-      account_id: ann.accountId,
+      accountId: ann.accountId,
       email: 'late',
       role: 'member',
-      token_key: 'key',
-      created_at: at,
+      tokenKey: 'key',
+      createdAt: at,
     });
     const later = new Date(clock().getTime() + DAY);
     await store.sessions.begin({ hash: 'late', userId: 'late', idleUntil: later, endsAt: later });

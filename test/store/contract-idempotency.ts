@@ -90,13 +90,13 @@ export function idempotencyContract(world: () => World): void {
     await world().engine.transaction(async (session) => {
       for (let index = 0; index < 1_100; index += 1) {
         await insertRow(session, 'idempotency', {
-          account_id: id,
+          accountId: id,
           key: `k${index}`,
           fingerprint: 'fp',
-          render_id: 'r',
+          renderId: 'r',
           owner: 'o',
           state: 'done',
-          expires_at: index === 0 ? '2026-12-31T00:00:00.000Z' : '2026-01-01T00:00:00.000Z',
+          expiresAt: index === 0 ? '2026-12-31T00:00:00.000Z' : '2026-01-01T00:00:00.000Z',
         });
       }
     });

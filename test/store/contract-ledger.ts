@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { remaining } from '../../src/account/credits.ts';
 import { must } from '../../src/primitives/must.ts';
 import { reconcile } from '../../src/store/reconcile.ts';
-import type { NewHold } from '../../src/store/store.ts';
+import type { NewHold } from '../../src/store/holds.ts';
 import { LIMITS, renderSetup } from './render-setup.ts';
 import { DELIVERED, FAILED, HOUR, LIMIT, type World } from './world.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { Invitation } from '../../src/store/members/members.ts';
+import type { Invitation } from '../../src/store/members/sql-members.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { User } from '../../src/store/users.ts';
 import { DAY, HOUR, type World } from './world.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { CreditLevel, CreditNotice } from '../../src/store/notices/credit-notices.ts';
+import type { CreditLevel, CreditNotice } from '../../src/store/notices/sql-credit-notices.ts';
 import { insertRow } from '../../src/store/engine.ts';
 import { DELIVERED, type World } from './world.ts';
 
@@ -133,11 +133,11 @@ export function noticesContract(world: () => World): void {
     if (notice === undefined) throw new Error('nothing is due');
     const at = world().clock().toISOString();
     await insertRow(world().engine, 'credit_notices', {
-      user_id: ann.id,
-      period_starts_at: notice.periodStartsAt,
+      userId: ann.id,
+      periodStartsAt: notice.periodStartsAt,
       percent: 80,
-      claimed_at: at,
-      sent_at: at,
+      claimedAt: at,
+      sentAt: at,
     });
     expect(await due(80)).toEqual([]);
     expect(await world().store.creditNotices.claim(notice)).toBe(false);

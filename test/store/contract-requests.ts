@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { LoggedRequest } from '../../src/store/requests/request-log.ts';
-import { SqlRequestLog } from '../../src/store/requests/sql-request-log.ts';
+import { type LoggedRequest, RequestLog } from '../../src/store/requests/sql-request-log.ts';
 import type { World } from './world.ts';
 
 const MINUTE = 60_000;
@@ -74,7 +73,7 @@ export function requestsContract(world: () => World): void {
       transaction: async (work) => await engine.transaction(work),
       close: async () => await engine.close(),
     };
-    const requests = new SqlRequestLog(watched);
+    const requests = new RequestLog(watched);
     await requests.append(Array.from({ length: 1_203 }, () => request(mine, 60)));
     await requests.append(Array.from({ length: 700 }, (_, index) => request(other, index / 60)));
     expect(await requests.trim(new Date('2026-03-10T11:30:00.000Z'), 100)).toBe(1_803);

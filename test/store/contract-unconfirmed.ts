@@ -39,36 +39,36 @@ export function unconfirmedContract(world: () => World): void {
     const { engine } = world();
     await insertRow(engine, 'webhook_endpoints', {
       id: 'e',
-      account_id: accountId,
+      accountId,
       url: 'u',
       events: '[]',
       state: 'enabled',
-      created_at: at,
+      createdAt: at,
     });
     await insertRow(engine, 'webhook_messages', {
       id: 'm',
-      account_id: accountId,
+      accountId,
       type: 'render.succeeded',
       body: '{}',
-      created_at: at,
+      createdAt: at,
     });
     await insertRow(engine, 'webhook_deliveries', {
       id: 'd',
-      account_id: accountId,
-      message_id: 'm',
-      endpoint_id: 'e',
+      accountId,
+      messageId: 'm',
+      endpointId: 'e',
       lane: 'e',
       url: 'u',
       status: 'succeeded',
-      due_at: '',
-      created_at: at,
+      dueAt: '',
+      createdAt: at,
     });
     await insertRow(engine, 'webhook_attempts', {
-      delivery_id: 'd',
+      deliveryId: 'd',
       number: 1,
       at,
-      duration_ms: 1,
-      request_headers: '{}',
+      durationMs: 1,
+      requestHeaders: '{}',
       response: '',
     });
   };

@@ -2,7 +2,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { copyAll, DERIVED_TABLES, isEmpty, TABLES } from '../../src/store/copy.ts';
 import type { Engine } from '../../src/store/engine.ts';
 import { text } from '../../src/store/rows.ts';
-import { createStore } from '../../src/store/sql-store.ts';
+import { createStore } from '../../src/store/store.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { postgresDatabase, sqliteDatabase, type TestDatabase } from './databases.ts';
 import { DELIVERED, FAILED, World } from './world.ts';

@@ -6,8 +6,8 @@ import { applyChange, type Subscription, changeDue, withPlan } from '../../src/a
 import type { Engine } from '../../src/store/engine.ts';
 import { reconcile } from '../../src/store/reconcile.ts';
 import { integer, text } from '../../src/store/rows.ts';
-import { createStore } from '../../src/store/sql-store.ts';
-import type { NewHold, Store } from '../../src/store/store.ts';
+import { createStore, type Store } from '../../src/store/store.ts';
+import type { NewHold } from '../../src/store/holds.ts';
 import type { Random } from './random.ts';
 import { DAY, DELIVERED, FAILED, HOUR, START } from './world.ts';
 

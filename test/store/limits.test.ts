@@ -1,8 +1,8 @@
 // Rate limits and concurrency limits across servers, on a real PostgreSQL.
 
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { createStore } from '../../src/store/sql-store.ts';
-import type { Limits, Store } from '../../src/store/store.ts';
+import { createStore, type Store } from '../../src/store/store.ts';
+import type { Limits } from '../../src/store/limits.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { postgresDatabase, type TestDatabase } from './databases.ts';
 

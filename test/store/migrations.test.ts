@@ -5,8 +5,9 @@ import Database from 'libsql';
 import pg from 'pg';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { createApiKey, hashKey } from '../../src/account/api-key.ts';
-import { compatibleFrom, MIGRATIONS, statementsOf } from '../../src/store/migrations.ts';
-import { createStore } from '../../src/store/sql-store.ts';
+import { compatibleFrom, MIGRATIONS } from '../../src/store/migrations.ts';
+import { statementsOf } from '../../src/store/migration.ts';
+import { createStore } from '../../src/store/store.ts';
 import { createDatabase, NO_POSTGRES } from '../postgres-server.ts';
 import { openAt } from './databases.ts';
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { pidNamespace } from '../../src/primitives/pid-namespace.ts';
-import { isGone } from '../../src/store/sql-store.ts';
+import { isGone } from '../../src/store/owner.ts';
 
 describe('isGone', () => {
   const ended = spawnSync(process.execPath, ['--version']).pid;

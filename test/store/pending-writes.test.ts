@@ -3,7 +3,7 @@
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Engine, OutcomeUnknown } from '../../src/store/engine.ts';
-import { createStore } from '../../src/store/sql-store.ts';
+import { createStore } from '../../src/store/store.ts';
 import { sqliteDatabase } from './databases.ts';
 import { DELIVERED, FAILED, HOUR, World } from './world.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { must } from '../../src/primitives/must.ts';
 import type { Engine, SqlSession } from '../../src/store/engine.ts';
 import { integer, type SqlParameters, text } from '../../src/store/rows.ts';
-import { createStore } from '../../src/store/sql-store.ts';
+import { createStore } from '../../src/store/store.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { postgresDatabase, sqliteDatabase } from './databases.ts';
 import { START, World } from './world.ts';

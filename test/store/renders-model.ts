@@ -5,15 +5,10 @@ import { deepStrictEqual as same, ok } from 'node:assert';
 import { must } from '../../src/primitives/must.ts';
 import type { Engine } from '../../src/store/engine.ts';
 import { reconcile } from '../../src/store/reconcile.ts';
-import {
-  AttemptLost,
-  type ClaimedRender,
-  type NewRender,
-  type RenderSuccess,
-} from '../../src/store/renders/renders.ts';
+import { AttemptLost } from '../../src/store/renders/lock-attempt.ts';
+import type { ClaimedRender, NewRender, RenderSuccess } from '../../src/store/renders/renders.ts';
 import { integer, text } from '../../src/store/rows.ts';
-import { createStore } from '../../src/store/sql-store.ts';
-import type { Store } from '../../src/store/store.ts';
+import { createStore, type Store } from '../../src/store/store.ts';
 import type { Random } from './random.ts';
 import { START } from './world.ts';
 

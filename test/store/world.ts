@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Subscription } from '../../src/account/subscription.ts';
 import type { Engine } from '../../src/store/engine.ts';
-import { createStore } from '../../src/store/sql-store.ts';
-import type { NewHold, Store } from '../../src/store/store.ts';
+import { createStore, type Store } from '../../src/store/store.ts';
+import type { NewHold } from '../../src/store/holds.ts';
 import type { TestDatabase } from './databases.ts';
 
 export const START = new Date('2026-01-31T10:00:00.000Z');

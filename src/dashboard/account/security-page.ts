@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { passwordFault } from '../../account/password.ts';
 import { AppError } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
+import { addressOf } from '../../store/users.ts';
 import { type Html, html } from '../html.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { SessionGuard, SignedInVisit } from '../identity/session-guard.ts';
@@ -20,7 +21,6 @@ import { form, seeOther, sendPrivate, shownEmail } from './frame.ts';
 import { NO_EMAIL } from './password-pages.ts';
 import { PASSWORD_HINT } from './public-forms.ts';
 import type { SignedInRoutes } from './signed-in-routes.ts';
-import { addressOf } from '../../store/users.ts';
 
 export interface SecurityDependencies {
   readonly site: Site;

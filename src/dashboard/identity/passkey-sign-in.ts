@@ -4,8 +4,9 @@
 import type * as WebAuthn from '@simplewebauthn/server';
 import { z } from 'zod';
 import { hashSecret } from '../../account/secret.ts';
-import type { Passkey, Passkeys } from '../../store/security/passkeys.ts';
-import { type User, type Users, addressOf } from '../../store/users.ts';
+import type { Passkey, Passkeys } from '../../store/security/sql-passkeys.ts';
+import { type User, addressOf } from '../../store/users.ts';
+import type { Users } from '../../store/sql-users.ts';
 import { createDeviceToken } from './device-token.ts';
 import type { AuthenticatedUser } from './identity.ts';
 import type { Throttle } from './throttle.ts';

@@ -3,8 +3,9 @@
 
 import { isSameText, hashSecret, tokenOf } from '../../account/secret.ts';
 import { createRecoveryCodes, isTotpSecret, matchTotp, parseRecoveryCode } from '../../account/totp.ts';
-import type { AuthenticatorState, SecondFactors } from '../../store/security/second-factors.ts';
-import type { User, Users } from '../../store/users.ts';
+import type { AuthenticatorState, SecondFactors } from '../../store/security/sql-second-factors.ts';
+import type { User } from '../../store/users.ts';
+import type { Users } from '../../store/sql-users.ts';
 import { createDeviceToken } from './device-token.ts';
 import type { AuthenticatedUser } from './identity.ts';
 import type { Throttle } from './throttle.ts';

@@ -6,7 +6,7 @@ import { ACCOUNT_ROLES, type AccountRole } from '../../account/roles.ts';
 import { createSecret, hashSecret } from '../../account/secret.ts';
 import { AppError } from '../../errors.ts';
 import { requestBaseUrl } from '../../http/transport/request-base-url.ts';
-import { MAX_MEMBERS, type OpenInvitation } from '../../store/members/members.ts';
+import { MAX_MEMBERS, type OpenInvitation } from '../../store/members/sql-members.ts';
 import type { Store } from '../../store/store.ts';
 import { type User, addressOf } from '../../store/users.ts';
 import { field, time } from '../account/fields.ts';

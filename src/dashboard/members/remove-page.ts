@@ -2,8 +2,9 @@
 // these keys are revoked as well.
 
 import { AppError } from '../../errors.ts';
-import type { MemberChange } from '../../store/members/members.ts';
-import type { KeySummary, Store } from '../../store/store.ts';
+import type { MemberChange } from '../../store/members/sql-members.ts';
+import type { KeySummary } from '../../store/sql-keys.ts';
+import type { Store } from '../../store/store.ts';
 import { type User, addressOf } from '../../store/users.ts';
 import { time } from '../account/fields.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';

@@ -1,6 +1,7 @@
 // The audit log: every change with its actor, newest first, with filters. Ids of users are shown as addresses.
 
-import type { AuditEntry, AuditFilter, Store } from '../../store/store.ts';
+import type { AuditEntry, AuditFilter } from '../../store/sql-audit.ts';
+import type { Store } from '../../store/store.ts';
 import { field, time } from '../account/fields.ts';
 import { sendPrivate } from '../account/frame.ts';
 import { type SignedInRoutes, queryOf } from '../account/signed-in-routes.ts';

@@ -7,8 +7,9 @@ import type { PlanBook } from '../../account/plans.ts';
 import { createSecret, hashSecret } from '../../account/secret.ts';
 import { AppError } from '../../errors.ts';
 import { requestBaseUrl } from '../../http/transport/request-base-url.ts';
-import { MAX_MEMBERS } from '../../store/members/members.ts';
+import { MAX_MEMBERS } from '../../store/members/sql-members.ts';
 import type { Store } from '../../store/store.ts';
+import { addressOf } from '../../store/users.ts';
 import { field } from '../account/fields.ts';
 import { form, seeOther } from '../account/frame.ts';
 import { INVALID_EMAIL } from '../account/public-forms.ts';
@@ -18,7 +19,6 @@ import type { Identity } from '../identity/identity.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import { INVITATION_MS, JOIN_PATH, showInvitationLink } from '../members/member-pages.ts';
 import type { Site } from '../page.ts';
-import { addressOf } from '../../store/users.ts';
 
 export interface InviteDependencies {
   readonly site: Site;

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hashSecret } from '../../account/secret.ts';
 import { AppError } from '../../errors.ts';
 import { requestBaseUrl } from '../../http/transport/request-base-url.ts';
-import { MAX_PASSKEYS, type Passkey } from '../../store/security/passkeys.ts';
+import { MAX_PASSKEYS, type Passkey } from '../../store/security/sql-passkeys.ts';
 import type { Store } from '../../store/store.ts';
 import type { User } from '../../store/users.ts';
 import { field, time } from '../account/fields.ts';

@@ -1,6 +1,7 @@
 // Delivered renders and credits per key and type.
 
-import type { KeySummary, RenderKind, UsageDetail } from '../../store/store.ts';
+import type { KeySummary } from '../../store/sql-keys.ts';
+import type { RenderKind, UsageDetail } from '../../store/usage/sql-usage-details.ts';
 import { count } from '../account/fields.ts';
 import { type Html, html } from '../html.ts';
 import { table } from '../tables.ts';

@@ -1,7 +1,7 @@
 // Rate limits by client address, for requests without an API key: per minute on each server, and per day on all of them.
 
 import { AppError } from '../../errors.ts';
-import type { Limits } from '../../store/store.ts';
+import type { Limits } from '../../store/limits.ts';
 import { networkOf } from './network.ts';
 import { RateLimiter } from './rate-limiter.ts';
 

@@ -1,7 +1,7 @@
 // Enforces the plan's limits on requests per minute, concurrent renders and files that can't be decoded.
 
 import { AppError } from '../../errors.ts';
-import type { Limits } from '../../store/store.ts';
+import type { Limits } from '../../store/limits.ts';
 import type { Caller } from '../../account/caller.ts';
 import { FailedDecodes } from './failed-decodes.ts';
 

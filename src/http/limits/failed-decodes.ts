@@ -4,7 +4,7 @@
 
 import { AppError } from '../../errors.ts';
 import { BoundedMap } from '../../primitives/bounded-map.ts';
-import type { Limits } from '../../store/store.ts';
+import type { Limits } from '../../store/limits.ts';
 import type { Caller } from '../../account/caller.ts';
 
 const HOUR_MS = 3_600_000;

@@ -2,7 +2,7 @@
 
 import type { Rate, RateVerdict } from '../../account/gcra.ts';
 import { must } from '../../primitives/must.ts';
-import type { Limits } from '../../store/store.ts';
+import type { Limits } from '../../store/limits.ts';
 import { RateLimiter } from './rate-limiter.ts';
 
 export class LocalLimits implements Limits {

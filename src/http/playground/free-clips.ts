@@ -3,7 +3,7 @@
 
 import type { Rate } from '../../account/gcra.ts';
 import { AppError } from '../../errors.ts';
-import type { Limits } from '../../store/store.ts';
+import type { Limits } from '../../store/limits.ts';
 import { networkOf } from '../limits/network.ts';
 
 const DAY_MS = 24 * 60 * 60_000;

@@ -17,7 +17,7 @@ import type { LazyDirectory } from '../../media/work-area.ts';
 import { type AssetKind, KIND_OF_FORMAT } from '../../media/sniff.ts';
 import { composeRecipe } from '../../render/compose.ts';
 import type { RenderFacts } from '../../render/render.ts';
-import type { Limits } from '../../store/store.ts';
+import type { Limits } from '../../store/limits.ts';
 import { AddressLimit, DailyAddressLimit } from '../limits/address-limit.ts';
 import type { OverlayDependencies } from '../overlay/overlay-route.ts';
 import type { ReceivedForm } from '../../renders/received-form.ts';

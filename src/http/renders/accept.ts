@@ -1,6 +1,7 @@
 // Accepting an asynchronous request: its file goes to storage and its render into the database, then the response is sent.
 // From then on the render doesn't depend on this server.
 
+import type { Renders } from '../../store/renders/sql-renders.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
@@ -13,7 +14,6 @@ import {
   type AcceptedKey,
   type AcceptOptions,
   type NewRender,
-  type Renders,
   type StoredAsset,
   type StoredLimits,
 } from '../../store/renders/renders.ts';

@@ -8,7 +8,7 @@ import { typeName } from '../../caption/quote.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
 import { acceptedRecord, type NewRender, type RenderRecord, type RenderScope } from '../../store/renders/renders.ts';
-import type { Users } from '../../store/users.ts';
+import type { Users } from '../../store/sql-users.ts';
 import type { Caller } from '../../account/caller.ts';
 import type { AssetFetcher } from '../../fetch/asset-fetcher.ts';
 import type { FetchPolicy } from '../../fetch/fetch-policy.ts';

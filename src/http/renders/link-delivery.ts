@@ -1,5 +1,6 @@
 // `deliver=url` on a request that waits: the finished file goes to storage, and the response has a link to it.
 
+import type { Renders } from '../../store/renders/sql-renders.ts';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
 import type { ObjectStorage } from '../../storage/object-storage.ts';
@@ -8,7 +9,6 @@ import {
   isOutcomeUnknown,
   type NewRender,
   type RenderRecord,
-  type Renders,
   type RenderSuccess,
 } from '../../store/renders/renders.ts';
 import type { Caller } from '../../account/caller.ts';

@@ -5,7 +5,9 @@ import { parseUrlField } from '../../caption/asset-url.ts';
 import { typeName } from '../../caption/quote.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
-import type { Actor, Limits, Store } from '../../store/store.ts';
+import type { Actor } from '../../store/sql-audit.ts';
+import type { Limits } from '../../store/limits.ts';
+import type { Store } from '../../store/store.ts';
 import {
   type DeliveryDetails,
   type DeliveryPage,

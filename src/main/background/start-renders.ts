@@ -15,7 +15,7 @@ import { deleteExpiredObjects, deleteOldRecords } from '../../renders/retention.
 import type { OverlayDependencies } from '../../http/overlay/overlay-route.ts';
 import type { RouteGroup } from '../../http/route-group.ts';
 import type { ObjectStorage } from '../../storage/object-storage.ts';
-import { isGone } from '../../store/sql-store.ts';
+import { isGone } from '../../store/owner.ts';
 import type { Store } from '../../store/store.ts';
 import { openStorage, storedBytesLimit } from './open-storage.ts';
 import { PeriodicTasks } from './periodic-tasks.ts';

@@ -7,7 +7,7 @@ import { WebhookRunner } from '../../webhooks/webhook-runner.ts';
 import { WebhookSender } from '../../webhooks/webhook-sender.ts';
 import { webhookRoutes, type WebhookRouteDependencies } from '../../http/webhooks/webhook-routes.ts';
 import type { Mailer } from '../../mail/mailer.ts';
-import { isGone } from '../../store/sql-store.ts';
+import { isGone } from '../../store/owner.ts';
 import type { Store } from '../../store/store.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';

@@ -1,12 +1,18 @@
+// Everything that is stored about one account, to export or to delete it.
+
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { Actor } from '../actor.ts';
+import { type Actor, type Clock, recordAudit } from '../sql-audit.ts';
 import { TABLES } from '../copy.ts';
 import type { Engine, SqlSession } from '../engine.ts';
 import { type SqlRow, text } from '../rows.ts';
-import { type Clock, recordAudit } from '../sql-audit.ts';
 import { compare, EVERY_ROW, type SqlCondition, deleteInSteps, rangesOf } from '../bounded/steps.ts';
-import type { AccountData, ExportedRows } from './account-data.ts';
 import { EXPORT_SECTIONS, type ExportSection, JSON_COLUMNS, OF_USERS } from './export-sections.ts';
+
+/** Some rows of one kind. A kind with many rows comes in several batches, one after the other. */
+export interface ExportedRows {
+  readonly name: string;
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+}
 
 const BATCH = 100;
 /** By then every server knows that the keys are gone, so that no request of the account is still running. */
@@ -15,7 +21,7 @@ const PURGE_AFTER_MS = 2 * 60_000;
 /** Deleted immediately, because they name people or give access. The others may have many rows. */
 const PERSONAL = ['api_keys', 'customers', 'subscriptions'];
 
-export class SqlAccountData implements AccountData {
+export class AccountData {
   readonly #engine: Engine;
   readonly #clock: Clock;
 
@@ -24,6 +30,7 @@ export class SqlAccountData implements AccountData {
     this.#clock = clock;
   }
 
+  /** All data of the account without secrets: no hashes, and no links that give access. */
   async *exported(accountId: string): AsyncIterable<ExportedRows> {
     for (const section of EXPORT_SECTIONS) {
       let last: SqlRow | undefined;
@@ -37,11 +44,19 @@ export class SqlAccountData implements AccountData {
     }
   }
 
+  /**
+   * Deletes the account: its users, keys, sessions and plan immediately, in one transaction. The rest is deleted by `purge`.
+   * False when there is no such account, or it was deleted before.
+   */
   async erase(accountId: string, actor: Actor): Promise<boolean> {
     const at = this.#clock().toISOString();
     return await this.#engine.transaction(async (session) => await eraseAccount(session, accountId, actor, at));
   }
 
+  /**
+   * Deletes what is left of erased accounts, in small steps. Returns the ids of those of which nothing is left. An account
+   * that fails doesn't stop the others and is tried again the next time.
+   */
   async purge(onFailed: (accountId: string, error: unknown) => void): Promise<string[]> {
     const before = new Date(this.#clock().getTime() - PURGE_AFTER_MS).toISOString();
     const rows = await this.#engine.all('select id from accounts where deleted_at <= :before order by deleted_at', {

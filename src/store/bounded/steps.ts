@@ -9,7 +9,7 @@ import { type SqlParameters, type SqlRow, storedValue, text } from '../rows.ts';
 /** A condition or another part of a statement, and its parameters. Conditions that are used together have parameters of different names. */
 export type SqlCondition = readonly [sql: string, parameters: SqlParameters];
 
-const CHANGED_ROWS = 50;
+const CHANGED_ROWS = 20;
 const LISTED_ROWS = 250;
 const SCANNED_ROWS = 250;
 export const SUMMED_ROWS = 500;

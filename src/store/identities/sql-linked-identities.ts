@@ -1,12 +1,26 @@
+// Identities at sign-in providers that are linked to users. A user has at most one per provider.
+// An identity is never linked because of its address: a provider may have verified the address years ago, for a person who
+// doesn't own it any more.
+
 import { type ProviderIdentity, SIGN_IN_PROVIDERS, type SignInProvider } from '../../account/sign-in-provider.ts';
 import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { date, oneOf, type SqlRow, text } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
-import { insertUser, toUser, UNIQUE_VIOLATION, USER_COLUMNS } from '../sql-users.ts';
-import type { LiveAccess, User } from '../users.ts';
-import type { LinkedIdentities, LinkedIdentity, LinkRefusal } from './linked-identities.ts';
+import { insertUser, toUser, UNIQUE_VIOLATION, USER_COLUMNS, type LiveAccess, type User } from '../users.ts';
 
-export class SqlLinkedIdentities implements LinkedIdentities {
+export interface LinkedIdentity extends ProviderIdentity {
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date;
+}
+
+/** Why an identity wasn't linked. */
+export type LinkRefusal =
+  /** The identity belongs to another user. */
+  | 'taken'
+  /** The user has another identity of the provider. */
+  | 'other identity';
+
+export class LinkedIdentities {
   readonly #engine: Engine;
   readonly #clock: Clock;
 
@@ -15,6 +29,7 @@ export class SqlLinkedIdentities implements LinkedIdentities {
     this.#clock = clock;
   }
 
+  /** Oldest first. */
   async list(userId: string): Promise<LinkedIdentity[]> {
     const rows = await this.#engine.all(
       `select provider, subject, email, created_at, last_used_at from linked_identities
@@ -24,6 +39,7 @@ export class SqlLinkedIdentities implements LinkedIdentities {
     return rows.map(toIdentity);
   }
 
+  /** The user whose identity it is, for a sign-in. */
   async use({ provider, subject }: ProviderIdentity): Promise<User | undefined> {
     const row = await first(
       this.#engine,
@@ -39,6 +55,10 @@ export class SqlLinkedIdentities implements LinkedIdentities {
     return toUser(row);
   }
 
+  /**
+   * Creates a user without a password, with an account of their own, on no plan. The address counts as confirmed. Undefined
+   * when the address or the identity belongs to a user.
+   */
   async signUp(identity: ProviderIdentity, access?: LiveAccess): Promise<User | undefined> {
     return await unlessTaken(
       async () =>
@@ -52,6 +72,7 @@ export class SqlLinkedIdentities implements LinkedIdentities {
     );
   }
 
+  /** For a user who is signed in. Does nothing if the identity is linked to the user. */
   async link(userId: string, identity: ProviderIdentity): Promise<'linked' | LinkRefusal> {
     const result = await unlessTaken(
       async () =>
@@ -70,6 +91,7 @@ export class SqlLinkedIdentities implements LinkedIdentities {
     return result ?? 'taken';
   }
 
+  /** `usable` are the providers that users can sign in with at present. Refuses to remove the last way to sign in. */
   async unlink(
     userId: string,
     provider: SignInProvider,
@@ -98,10 +120,10 @@ export class SqlLinkedIdentities implements LinkedIdentities {
     await insertRow(session, 'linked_identities', {
       provider,
       subject,
-      user_id: user.id,
+      userId: user.id,
       email,
-      created_at: at,
-      last_used_at: at,
+      createdAt: at,
+      lastUsedAt: at,
     });
     await this.#record(session, user, 'user.identity_linked', provider);
   }

@@ -1,19 +1,36 @@
+// The users of an account, their roles, and invitations to it. A user belongs to one account.
+
 import { randomUUID } from 'node:crypto';
 import { ACCOUNT_ROLES, type AccountRole } from '../../account/roles.ts';
-import type { Actor } from '../actor.ts';
+import { type Actor, type Clock, recordAudit } from '../sql-audit.ts';
 import { TABLES } from '../copy.ts';
 import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { date, oneOf, type SqlRow, text } from '../rows.ts';
-import { type Clock, recordAudit } from '../sql-audit.ts';
 import { type SqlCondition, deleteInSteps } from '../bounded/steps.ts';
 import { lockAccount, lockExisting } from '../subscription-rows.ts';
-import { createTokenKey } from '../sql-users.ts';
-import type { User } from '../users.ts';
-import { type Invitation, MAX_MEMBERS, type MemberChange, type Members, type OpenInvitation } from './members.ts';
+import { createTokenKey, type User } from '../users.ts';
+
+/** Lets its holder join the account as a new user, once. Unlike a password link, it can never change an existing user. */
+export interface Invitation {
+  readonly accountId: string;
+  readonly email: string;
+  readonly accountRole: AccountRole;
+  readonly expiresAt: Date;
+}
+
+export interface OpenInvitation extends Invitation {
+  readonly hash: string;
+}
+
+/** Users of one account, and open invitations to it. */
+export const MAX_MEMBERS = 50;
+
+/** Why a change was refused: an account must keep an owner. */
+export type MemberChange = 'changed' | 'not found' | 'last owner';
 
 const COLUMNS = 'hash, account_id, email, account_role, expires_at';
 
-export class SqlMembers implements Members {
+export class Members {
   readonly #engine: Engine;
   readonly #clock: Clock;
 
@@ -22,6 +39,10 @@ export class SqlMembers implements Members {
     this.#clock = clock;
   }
 
+  /**
+   * Replaces an earlier invitation of the same address to the same account. False when the account has `MAX_MEMBERS`
+   * members and open invitations, or was deleted.
+   */
   async invite(hash: string, invitation: Invitation, actor: Actor): Promise<boolean> {
     const { accountId, email, accountRole, expiresAt } = invitation;
     const at = this.#clock().toISOString();
@@ -37,20 +58,14 @@ export class SqlMembers implements Members {
         accountId,
         email,
       });
-      await insertRow(session, 'invitations', {
-        hash,
-        account_id: accountId,
-        email,
-        account_role: accountRole,
-        created_at: at,
-        expires_at: expiresAt,
-      });
+      await insertRow(session, 'invitations', { hash, accountId, email, accountRole, createdAt: at, expiresAt });
       const details = { role: accountRole };
       await recordAudit(session, at, { actor, action: 'member.invited', accountId, subject: accountId, details });
       return true;
     });
   }
 
+  /** Those that haven't been used and haven't expired, newest first. */
   async invitations(accountId: string): Promise<OpenInvitation[]> {
     const rows = await this.#engine.all(
       `select ${COLUMNS} from invitations where account_id = :accountId and expires_at > :now order by created_at desc, hash`,
@@ -63,6 +78,7 @@ export class SqlMembers implements Members {
     return await this.#find(this.#engine, hash);
   }
 
+  /** False when there is no such invitation to the account. */
   async revoke(accountId: string, hash: string, actor: Actor): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const removed = await session.run('delete from invitations where account_id = :accountId and hash = :hash', {
@@ -76,6 +92,7 @@ export class SqlMembers implements Members {
     });
   }
 
+  /** Creates the user. Undefined when the invitation isn't valid any more, or the address belongs to a user. */
   async accept(hash: string, passwordHash: string): Promise<User | undefined> {
     return await this.#engine.transaction(async (session) => {
       const invitation = await this.#find(session, hash);
@@ -93,16 +110,7 @@ export class SqlMembers implements Members {
       const added = await insertRow(
         session,
         'users',
-        {
-          id,
-          account_id: accountId,
-          email,
-          role,
-          account_role: accountRole,
-          password_hash: passwordHash,
-          token_key: tokenKey,
-          created_at: at,
-        },
+        { id, accountId, email, role, accountRole, passwordHash, tokenKey, createdAt: at },
         'on conflict (email) do nothing',
       );
       if (added === 0) return undefined;
@@ -112,6 +120,7 @@ export class SqlMembers implements Members {
     });
   }
 
+  /** Also revokes the open invitations of a user who isn't an owner any more. */
   async setRole(accountId: string, userId: string, role: AccountRole, actor: Actor): Promise<MemberChange> {
     return await this.#change(accountId, userId, role, async (session, from) => {
       await session.run('update users set account_role = :role where id = :userId', { role, userId });
@@ -125,6 +134,10 @@ export class SqlMembers implements Members {
     });
   }
 
+  /**
+   * Deletes the user with their sessions, links and second factor, and revokes their open invitations. Their keys belong to
+   * the account and keep working, unless `keys` says otherwise.
+   */
   async remove(
     accountId: string,
     userId: string,

@@ -1,15 +1,37 @@
+// Which users have been told by email that most or all credits of their billing period are used.
+
 import type { Engine } from '../engine.ts';
 import { integer, type SqlParameters, text } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
 import { type SqlCondition, rangesOf } from '../bounded/steps.ts';
-import type { CreditLevel, CreditNotice, CreditNotices } from './credit-notices.ts';
+
+// Which users have been told by email that most or all credits of their billing period are used. Part of the store's interface.
+
+/** A user to tell, and what about. */
+export interface CreditNotice {
+  readonly userId: string;
+  readonly email: string;
+  readonly accountId: string;
+  readonly periodStartsAt: string;
+  readonly periodEndsAt: string;
+  readonly percent: number;
+  readonly used: number;
+  /** Credits of the period, with those that an operator has added. */
+  readonly credits: number;
+}
+
+export interface CreditLevel {
+  readonly percent: number;
+  /** With their credits per period, to which an operator may have added some. */
+  readonly plans: readonly { readonly name: string; readonly credits: number }[];
+}
 
 /** Longer than an attempt to send an email can take. */
 const CLAIM_MS = 10 * 60_000;
 /** How many periods a statement looks at. */
 const PERIODS = 500;
 
-export class SqlCreditNotices implements CreditNotices {
+export class CreditNotices {
   readonly #engine: Engine;
   readonly #clock: Clock;
 
@@ -18,6 +40,10 @@ export class SqlCreditNotices implements CreditNotices {
     this.#clock = clock;
   }
 
+  /**
+   * Owners and billing members of accounts that have reached the level in the current period, and weren't told about this
+   * or a higher one since the period has as many credits as now.
+   */
   async due({ plans, percent }: CreditLevel, count: number): Promise<CreditNotice[]> {
     if (plans.length === 0) return [];
     // Granted credits only raise the level, so this bound lets the index skip most periods.
@@ -77,6 +103,10 @@ export class SqlCreditNotices implements CreditNotices {
     }));
   }
 
+  /**
+   * True for one caller only, which then sends the email. A claim that isn't marked as sent can be claimed again after a
+   * while, because its server may have crashed.
+   */
   async claim(notice: CreditNotice): Promise<boolean> {
     const changed = await this.#engine.run(
       `insert into credit_notices (user_id, period_starts_at, percent, credits, claimed_at)

@@ -3,7 +3,15 @@
 import type { Engine } from '../engine.ts';
 import { text } from '../rows.ts';
 import { type SqlCondition, listInSteps } from '../bounded/steps.ts';
-import type { AccountSearch } from '../users.ts';
+import type { AccountState } from '../../account/access.ts';
+
+export interface AccountSearch {
+  /** Only accounts on this plan. */
+  readonly plan?: string | undefined;
+  readonly state?: AccountState | undefined;
+  readonly after?: string | undefined;
+  readonly count: number;
+}
 
 export async function searchAccounts(
   engine: Engine,

@@ -1,21 +1,34 @@
+// What an operator sees of the whole service, and credits that an operator adds.
+
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { KEY_MODES } from '../../account/api-key.ts';
 import { must } from '../../primitives/must.ts';
-import type { Actor } from '../actor.ts';
+import { type Actor, type Clock, recordAudit } from '../sql-audit.ts';
 import { type Engine, first } from '../engine.ts';
 import { integer, oneOf, text } from '../rows.ts';
-import { type Clock, recordAudit } from '../sql-audit.ts';
-import { addPeriod } from '../sql-ledger.ts';
+import { addPeriod } from '../holds.ts';
 import { EVERY_ROW, type SqlCondition, rangesOf } from '../bounded/steps.ts';
-import type { UsageDay } from '../store.ts';
-import { daysOf } from '../usage/sql-usage-details.ts';
+import { type UsageDay, daysOf } from '../usage/sql-usage-details.ts';
 import { bringUpToDate, lockAccount } from '../subscription-rows.ts';
-import { ACCOUNT_VIEWED, type OperatorData, type PlanCount, type SignUpDay } from './operator-data.ts';
+
+export interface SignUpDay {
+  readonly day: string;
+  readonly accounts: number;
+}
+
+export interface PlanCount {
+  readonly plan: string;
+  readonly provider: 'manual' | 'stripe' | 'marketplace';
+  readonly accounts: number;
+}
+
+/** The action in the audit log; it changes nothing. */
+export const ACCOUNT_VIEWED = 'account.viewed';
 
 /** The pages that an operator opens within this time are one view. */
 const VIEW_MS = 3_600_000;
 
-export class SqlOperatorData implements OperatorData {
+export class OperatorData {
   readonly #engine: Engine;
   readonly #clock: Clock;
 
@@ -24,6 +37,7 @@ export class SqlOperatorData implements OperatorData {
     this.#clock = clock;
   }
 
+  /** Renders of all accounts. */
   async days(from: string, to: string): Promise<UsageDay[]> {
     const days: UsageDay[] = [];
     for (const day of daysOf(from, to)) days.push(...(await this.#day(day)));
@@ -50,6 +64,7 @@ export class SqlOperatorData implements OperatorData {
     return [...sums].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum);
   }
 
+  /** Days without sign-ups are left out. */
   async signUps(from: string, to: string): Promise<SignUpDay[]> {
     const days: SignUpDay[] = [];
     for (const day of daysOf(from, to)) {
@@ -63,11 +78,13 @@ export class SqlOperatorData implements OperatorData {
     return days;
   }
 
+  /** How many accounts await approval. */
   async pendingAccounts(): Promise<number> {
     const sql = "select count(*) as accounts from accounts where awaits_approval = 1 and state <> 'suspended'";
     return integer(must(await first(this.#engine, sql), 'the number of accounts'), 'accounts');
   }
 
+  /** Accounts with an active plan. */
   async plans(): Promise<PlanCount[]> {
     const counts = new Map<string, PlanCount>();
     for await (const { after, to } of rangesOf(this.#engine, {
@@ -87,6 +104,10 @@ export class SqlOperatorData implements OperatorData {
     return [...counts].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, count]) => count);
   }
 
+  /**
+   * Adds credits to the current period of the account; the reason is part of the audit log. Returns all credits that were
+   * added to the period, or undefined when the account has no active plan.
+   */
   async grantCredits(accountId: string, credits: number, reason: string, actor: Actor): Promise<number | undefined> {
     const now = this.#clock();
     return await this.#engine.transaction(async (session) => {
@@ -108,6 +129,7 @@ export class SqlOperatorData implements OperatorData {
     });
   }
 
+  /** Records in the audit log that an operator looks at the account's pages, at most once an hour per operator. */
   async recordView(accountId: string, actor: Actor): Promise<void> {
     const now = this.#clock();
     const hourAgo = new Date(now.getTime() - VIEW_MS).toISOString();

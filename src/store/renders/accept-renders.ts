@@ -4,7 +4,6 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { first, insertRow, insertRows, type SqlSession } from '../engine.ts';
 import { integer, type SqlParameters, text } from '../rows.ts';
 import { countTestRenders } from './test-renders.ts';
-import { must } from '../../primitives/must.ts';
 import { IN_QUEUE } from './render-claims.ts';
 import type {
   AcceptedKey,
@@ -18,6 +17,7 @@ import type {
   StorageLimits,
 } from './renders.ts';
 import { storedBytesOf, storedBytesOfService } from './stored-bytes.ts';
+import { must } from '../../primitives/must.ts';
 
 /** Per statement. On SQLite, the transaction pauses after each, so that a large batch doesn't stop the server. */
 const ROWS = 20;
@@ -82,14 +82,14 @@ async function claimKey(session: SqlSession, claim: KeyClaim, now: Date): Promis
     session,
     'idempotency',
     {
-      account_id: accountId,
+      accountId,
       key,
       fingerprint,
-      render_id: id,
+      renderId: id,
       owner: null,
       state: 'done',
       facts: '{}',
-      expires_at: new Date(now.getTime() + KEY_LIFETIME_MS).toISOString(),
+      expiresAt: new Date(now.getTime() + KEY_LIFETIME_MS).toISOString(),
     },
     `on conflict (account_id, key) do nothing`,
   );
@@ -161,13 +161,7 @@ async function insertBatch(
   { id, accountId, keyId, mode }: NewRenderBatch,
   now: Date,
 ): Promise<void> {
-  await insertRow(session, 'render_batches', {
-    id,
-    account_id: accountId,
-    key_id: keyId ?? null,
-    mode,
-    created_at: now,
-  });
+  await insertRow(session, 'render_batches', { id, accountId, keyId: keyId ?? null, mode, createdAt: now });
 }
 
 export function rowOf(
@@ -176,28 +170,28 @@ export function rowOf(
 ): SqlParameters {
   return {
     id,
-    account_id: accountId,
-    key_id: keyId ?? null,
+    accountId,
+    keyId: keyId ?? null,
     mode,
-    batch_id: batchId ?? null,
-    idempotency_key: key ?? null,
+    batchId: batchId ?? null,
+    idempotencyKey: key ?? null,
     status,
     lane,
     request,
     plan,
-    period_starts_at: period.startsAt,
-    period_ends_at: period.endsAt,
+    periodStartsAt: period.startsAt,
+    periodEndsAt: period.endsAt,
     renews,
-    max_running: maxRunning,
+    maxRunning,
     asset: asset?.name ?? null,
-    asset_format: asset?.format ?? null,
-    asset_bytes: asset?.bytes ?? 0,
-    asset_sha256: asset?.sha256 ?? null,
-    has_asset: asset !== undefined,
+    assetFormat: asset?.format ?? null,
+    assetBytes: asset?.bytes ?? 0,
+    assetSha256: asset?.sha256 ?? null,
+    hasAsset: asset !== undefined,
     // A caption without an asset counts as an image.
-    source_type: lane === 'fetch' ? null : lane,
-    is_due: true,
-    due_at: now,
-    created_at: now,
+    sourceType: lane === 'fetch' ? null : lane,
+    isDue: true,
+    dueAt: now,
+    createdAt: now,
   };
 }

@@ -1,5 +1,18 @@
 import type { SqlSession } from '../engine.ts';
-import { type Attempt, AttemptLost } from './renders.ts';
+
+/** One attempt of one server. Only the latest attempt can change the render. */
+export interface Attempt {
+  readonly renderId: string;
+  readonly number: number;
+}
+
+/** The render was canceled or claimed by another server, so this attempt must not reserve credits for it. */
+export class AttemptLost extends Error {
+  constructor(renderId: string) {
+    super(`render ${renderId} no longer belongs to this attempt`);
+    this.name = 'AttemptLost';
+  }
+}
 
 /** Locks the row of a render until the transaction ends. Throws when the attempt isn't the one that has its lease. */
 export async function lockAttempt(session: SqlSession, { renderId, number }: Attempt): Promise<void> {

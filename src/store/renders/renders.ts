@@ -5,7 +5,8 @@
 import type { KeyMode } from '../../account/api-key.ts';
 import type { Period } from '../../account/period.ts';
 import { OutcomeUnknown } from '../engine.ts';
-import type { Remembered } from '../store.ts';
+import type { Remembered } from '../holds.ts';
+import type { Attempt } from './lock-attempt.ts';
 
 export const RENDER_STATUSES = ['queued', 'rendering', 'succeeded', 'failed', 'canceled'] as const;
 export type RenderStatus = (typeof RENDER_STATUSES)[number];
@@ -85,12 +86,6 @@ export interface RenderRecord extends RenderOrigin {
   readonly createdAt: Date;
   readonly startedAt: Date | undefined;
   readonly finishedAt: Date | undefined;
-}
-
-/** One attempt of one server. Only the latest attempt can change the render. */
-export interface Attempt {
-  readonly renderId: string;
-  readonly number: number;
 }
 
 export interface ClaimedRender {
@@ -192,47 +187,6 @@ export interface ExpiredObject {
   readonly name: string;
 }
 
-export interface Renders {
-  /** All of them or none, in one transaction with the idempotency key. */
-  accept(renders: readonly NewRender[], options: AcceptOptions): Promise<Acceptance>;
-  /**
-   * Takes the lease of the next render that is due: accounts with fewer running renders first, then the one whose last
-   * render started longest ago. Undefined when none is due.
-   */
-  claim(lane: RenderLane): Promise<ClaimedRender | undefined>;
-  /** Extends the lease. False when the render was canceled or another server has claimed it. */
-  renew(attempt: Attempt, progress: number): Promise<boolean>;
-  /** Ends the attempt without a result. The render is due again after the delay. */
-  giveBack(attempt: Attempt, delayMs: number): Promise<void>;
-  /** Charges the reserved credits in the same transaction. False, without a change, when the attempt isn't the latest. */
-  succeed(attempt: Attempt, success: RenderSuccess): Promise<boolean>;
-  /** Releases reserved credits in the same transaction. False, without a change, when the attempt isn't the latest. */
-  fail(attempt: Attempt, failure: RenderFailure): Promise<boolean>;
-  /** Stores a render that has finished inside its request, and settles its hold. Otherwise nothing is changed. */
-  addFinished(render: NewRender, success: RenderSuccess, options: FinishedOptions): Promise<Addition>;
-  /** Undefined when the account has room. Another request may take that room at any time. */
-  storageExceeded(demand: StorageDemand, limits: StorageLimits): Promise<OverStorage | undefined>;
-  /** Cancels the render unless it has ended, and releases its credits. Undefined when there is none in scope. */
-  cancel(scope: RenderScope, renderId: string): Promise<RenderRecord | undefined>;
-  find(scope: RenderScope, renderId: string): Promise<RenderRecord | undefined>;
-  /** For the link to a result, which ends when its account is deleted, and rests while the account is suspended. */
-  findByToken(token: string): Promise<RenderRecord | undefined>;
-  /** Newest first. */
-  list(scope: RenderScope, page: RenderPage): Promise<RenderRecord[]>;
-  /** Deletes a render that has ended. Its objects must be deleted first. */
-  remove(scope: RenderScope, renderId: string): Promise<void>;
-  /** Makes the renders of dead processes due now, and returns their ids. */
-  releaseLost(isGone: (owner: string) => boolean): Promise<string[]>;
-  /** Assets of ended renders, and outputs whose time is over. */
-  expiredObjects(count: number): Promise<ExpiredObject[]>;
-  markDeleted(object: ExpiredObject): Promise<void>;
-  /** Of these names, those that no render needs. */
-  orphans(names: readonly string[]): Promise<string[]>;
-  /** Deletes the records of renders that ended before `at` and have no objects any more. */
-  deleteBefore(at: Date): Promise<number>;
-  readonly events: RenderEvents;
-}
-
 export const RENDER_EVENTS = ['render.succeeded', 'render.failed', 'render.canceled', 'batch.completed'] as const;
 
 /** Something that a receiver of webhooks wants to know. */
@@ -275,12 +229,4 @@ export function finishedRecord(render: NewRender, success: RenderSuccess, at: Da
 /** Whether a write that threw this may have been made nevertheless. */
 export function isOutcomeUnknown(error: unknown): boolean {
   return error instanceof OutcomeUnknown;
-}
-
-/** The render was canceled or claimed by another server, so this attempt must not reserve credits for it. */
-export class AttemptLost extends Error {
-  constructor(renderId: string) {
-    super(`render ${renderId} no longer belongs to this attempt`);
-    this.name = 'AttemptLost';
-  }
 }

@@ -5,12 +5,13 @@ import { randomUUID } from 'node:crypto';
 import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { date, oneOf, type SqlRow, text, textOrNull } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
-import { closeHold, completeKey } from '../sql-ledger.ts';
+import { closeHold, completeKey } from '../holds.ts';
 import { type SqlCondition, listInSteps } from '../bounded/steps.ts';
 import { addUsage } from '../sql-usage.ts';
 import { uncountTestRender } from './test-renders.ts';
 import { addBatchEvent } from '../webhooks/publish-event.ts';
-import { acceptRenders, lockAccount, rowOf, storageExceeded } from './accept-renders.ts';
+import { acceptRenders, rowOf, storageExceeded } from './accept-renders.ts';
+import { lockAccount } from '../subscription-rows.ts';
 import { ACTIVE, RenderClaims } from './render-claims.ts';
 import { RenderRetention } from './render-retention.ts';
 import { inScope, toRender } from './render-rows.ts';
@@ -18,7 +19,6 @@ import {
   type AcceptOptions,
   type Acceptance,
   type Addition,
-  type Attempt,
   type ClaimedRender,
   type ExpiredObject,
   type FinishedOptions,
@@ -30,20 +30,20 @@ import {
   type RenderLane,
   type RenderPage,
   type RenderRecord,
-  type Renders,
   type RenderScope,
   type RenderSuccess,
   RENDER_EVENTS,
   type StorageDemand,
   type StorageLimits,
 } from './renders.ts';
+import type { Attempt } from './lock-attempt.ts';
 
 const IS_LATEST = "id = :renderId and attempts = :number and status = 'rendering'";
 
 /** Thrown to roll back the end of a render whose hold isn't reserved any more. */
 class HoldGone extends Error {}
 
-export class SqlRenders implements Renders {
+export class Renders {
   readonly events: RenderEvents;
   readonly #engine: Engine;
   readonly #clock: Clock;
@@ -60,16 +60,22 @@ export class SqlRenders implements Renders {
     this.events = createEvents(engine, clock);
   }
 
+  /** All of them or none, in one transaction with the idempotency key. */
   async accept(renders: readonly NewRender[], options: AcceptOptions): Promise<Acceptance> {
     return await this.#engine.transaction(
       async (session) => await acceptRenders(session, renders, options, options.at ?? this.#clock()),
     );
   }
 
+  /**
+   * Takes the lease of the next render that is due: accounts with fewer running renders first, then the one whose last
+   * render started longest ago. Undefined when none is due.
+   */
   async claim(lane: RenderLane): Promise<ClaimedRender | undefined> {
     return await this.#claims.claim(lane);
   }
 
+  /** Extends the lease. False when the render was canceled or another server has claimed it. */
   async renew({ renderId, number }: Attempt, progress: number): Promise<boolean> {
     const renewed = await this.#engine.run(
       `update renders set due_at = :dueAt, progress = :progress where ${IS_LATEST}`,
@@ -83,6 +89,7 @@ export class SqlRenders implements Renders {
     return renewed === 1;
   }
 
+  /** Ends the attempt without a result. The render is due again after the delay. */
   async giveBack({ renderId, number }: Attempt, delayMs: number): Promise<void> {
     const dueAt = new Date(this.#clock().getTime() + delayMs).toISOString();
     await this.#engine.run(
@@ -91,6 +98,7 @@ export class SqlRenders implements Renders {
     );
   }
 
+  /** Charges the reserved credits in the same transaction. False, without a change, when the attempt isn't the latest. */
   async succeed({ renderId, number }: Attempt, success: RenderSuccess): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const row = await this.#writeSuccess(session, { renderId, number }, success, this.#clock());
@@ -101,10 +109,12 @@ export class SqlRenders implements Renders {
     });
   }
 
+  /** Undefined when the account has room. Another request may take that room at any time. */
   async storageExceeded(demand: StorageDemand, limits: StorageLimits): Promise<OverStorage | undefined> {
     return await storageExceeded(this.#engine, demand, limits);
   }
 
+  /** Stores a render that has finished inside its request, and settles its hold. Otherwise nothing is changed. */
   async addFinished(
     render: NewRender,
     success: RenderSuccess,
@@ -130,6 +140,7 @@ export class SqlRenders implements Renders {
     }
   }
 
+  /** Releases reserved credits in the same transaction. False, without a change, when the attempt isn't the latest. */
   async fail({ renderId, number }: Attempt, { error, code, durationMs }: RenderFailure): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const at = this.#clock().toISOString();
@@ -146,6 +157,7 @@ export class SqlRenders implements Renders {
     });
   }
 
+  /** Cancels the render unless it has ended, and releases its credits. Undefined when there is none in scope. */
   async cancel(scope: RenderScope, renderId: string): Promise<RenderRecord | undefined> {
     const [condition, parameters] = inScope(scope);
     return await this.#engine.transaction(async (session) => {
@@ -166,6 +178,7 @@ export class SqlRenders implements Renders {
     return await findRender(this.#engine, scope, renderId);
   }
 
+  /** For the link to a result, which ends when its account is deleted, and rests while the account is suspended. */
   async findByToken(token: string): Promise<RenderRecord | undefined> {
     const row = await first(
       this.#engine,
@@ -176,6 +189,7 @@ export class SqlRenders implements Renders {
     return row && toRender(row);
   }
 
+  /** Newest first. */
   async list(scope: RenderScope, { limit, after, batchId, status, day }: RenderPage): Promise<RenderRecord[]> {
     const { accountId, mode, keyId } = scope;
     const within: SqlCondition[] = [['account_id = :accountId', { accountId }]];
@@ -193,6 +207,7 @@ export class SqlRenders implements Renders {
     return (await listInSteps(this.#engine, { ...list, within, before, from, filter })).map(toRender);
   }
 
+  /** Deletes a render that has ended. Its objects must be deleted first. */
   async remove(scope: RenderScope, renderId: string): Promise<void> {
     const [condition, parameters] = inScope(scope);
     await this.#engine.transaction(async (session) => {
@@ -221,6 +236,7 @@ export class SqlRenders implements Renders {
     });
   }
 
+  /** Makes the renders of dead processes due now, and returns their ids. */
   async releaseLost(isGone: (owner: string) => boolean): Promise<string[]> {
     const rows = await this.#engine.all(
       // The condition on the account makes SQLite look into the index of running renders.
@@ -232,6 +248,7 @@ export class SqlRenders implements Renders {
     return lost.map((row) => text(row, 'id'));
   }
 
+  /** Assets of ended renders, and outputs whose time is over. */
   async expiredObjects(count: number): Promise<ExpiredObject[]> {
     return await this.#retention.expiredObjects(count);
   }
@@ -240,10 +257,12 @@ export class SqlRenders implements Renders {
     await this.#retention.markDeleted(object);
   }
 
+  /** Of these names, those that no render needs. */
   async orphans(names: readonly string[]): Promise<string[]> {
     return await this.#retention.orphans(names);
   }
 
+  /** Deletes the records of renders that ended before `at` and have no objects any more. */
   async deleteBefore(at: Date): Promise<number> {
     return await this.#retention.deleteBefore(at);
   }
@@ -295,10 +314,10 @@ export class SqlRenders implements Renders {
   async #addEvent(session: SqlSession, row: SqlRow, type: RenderEvent['type']): Promise<void> {
     await insertRow(session, 'render_events', {
       id: randomUUID(),
-      account_id: text(row, 'account_id'),
-      render_id: text(row, 'id'),
+      accountId: text(row, 'account_id'),
+      renderId: text(row, 'id'),
       type,
-      created_at: this.#clock(),
+      createdAt: this.#clock(),
     });
   }
 }

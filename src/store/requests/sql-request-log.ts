@@ -1,3 +1,5 @@
+// The log of API requests: every authenticated one, refused ones too. It holds no captions and no file names.
+
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Engine, first, insertRows } from '../engine.ts';
 import { integer, type SqlParameters, type SqlRow, text, textOrNull } from '../rows.ts';
@@ -10,7 +12,43 @@ import {
   rangesOf,
   SUMMED_ROWS,
 } from '../bounded/steps.ts';
-import type { LoggedRequest, RequestFilter, RequestLog } from './request-log.ts';
+
+// The log of API requests: every authenticated one, refused ones too. It holds no captions and no file names.
+
+/** What was wrong with a field. The detail is left out, because it may quote the request. */
+interface LoggedFault {
+  readonly pointer: string;
+  readonly code: string;
+}
+
+export interface LoggedRequest {
+  /** The id in the response's `x-render-id`. */
+  readonly id: string;
+  readonly accountId: string;
+  /** ISO 8601, when the request ended. */
+  readonly at: string;
+  /** Null for a request through a marketplace. */
+  readonly keyId: string | null;
+  readonly path: string;
+  readonly status: number;
+  /** The error code; null for a success. */
+  readonly code: string | null;
+  readonly durationMs: number;
+  readonly credits: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  readonly faults: readonly LoggedFault[];
+}
+
+export interface RequestFilter {
+  readonly statuses?: readonly [from: number, to: number] | undefined;
+  readonly keyId?: string | undefined;
+  /** `YYYY-MM-DD` in UTC. */
+  readonly day?: string | undefined;
+  /** Only requests older than this one. */
+  readonly before?: { readonly at: string; readonly id: string } | undefined;
+  readonly count: number;
+}
 
 const COLUMNS = 'id, account_id, at, key_id, path, status, code, duration_ms, credits, bytes_in, bytes_out, faults';
 /** Rows per statement, well below the number of parameters that either database allows. */
@@ -19,7 +57,7 @@ const BATCH = 50;
 const SKIPPED_ROWS = 10_000;
 const ORDER = ['at', 'id'] as const;
 
-export class SqlRequestLog implements RequestLog {
+export class RequestLog {
   readonly #engine: Engine;
 
   constructor(engine: Engine) {
@@ -33,6 +71,7 @@ export class SqlRequestLog implements RequestLog {
     }
   }
 
+  /** Newest first. */
   async list(accountId: string, { statuses, keyId, day, before, count }: RequestFilter): Promise<LoggedRequest[]> {
     const end: SqlCondition | undefined = day === undefined ? undefined : ['at <= :end', { end: `${day}U` }];
     const older: SqlCondition | undefined = before && compare(ORDER, '<', before);
@@ -52,6 +91,7 @@ export class SqlRequestLog implements RequestLog {
     return row && toRequest(row);
   }
 
+  /** Deletes what is older than `before`, and all but the newest `maxPerAccount` requests of each account. */
   async trim(before: Date, maxPerAccount: number): Promise<number> {
     let deleted = await deleteInSteps(this.#engine, 'requests', ['id'], ['at < :before', { before }]);
     // A range has no more rows than an account may have, so only its last account can have too many.
@@ -82,12 +122,8 @@ export class SqlRequestLog implements RequestLog {
   }
 }
 
-function valuesOf(request: LoggedRequest): SqlParameters {
-  const { id, accountId, at, keyId, path, status, code, durationMs, credits, bytesIn, bytesOut, faults } = request;
-  return {
-    ...{ id, account_id: accountId, at, key_id: keyId, path, status, code, duration_ms: durationMs, credits },
-    ...{ bytes_in: bytesIn, bytes_out: bytesOut, faults: JSON.stringify(faults) },
-  };
+function valuesOf({ faults, ...request }: LoggedRequest): SqlParameters {
+  return { ...request, faults: JSON.stringify(faults) };
 }
 
 function toRequest(row: SqlRow): LoggedRequest {

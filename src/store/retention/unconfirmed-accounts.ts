@@ -4,7 +4,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { eraseAccount } from '../account-data/sql-account-data.ts';
 import { type Engine, first } from '../engine.ts';
-import { ACCOUNT_VIEWED } from '../operator/operator-data.ts';
+import { ACCOUNT_VIEWED } from '../operator/sql-operator-data.ts';
 import { IN_QUEUE } from '../renders/render-claims.ts';
 import { text } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';

@@ -1,15 +1,38 @@
+// Passkeys and their challenges.
+
 import { must } from '../../primitives/must.ts';
 import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { date, integer, type SqlRow, text, textList } from '../rows.ts';
 import { type Clock, recordAudit } from '../sql-audit.ts';
 import { type SqlCondition, deleteInSteps } from '../bounded/steps.ts';
-import { MAX_PASSKEYS, type NewPasskey, type Passkey, type Passkeys } from './passkeys.ts';
+
+// Passkeys and their challenges. Part of the store's interface.
+
+/** Of one user. */
+export const MAX_PASSKEYS = 20;
+
+export interface NewPasskey {
+  /** Of the credential, in Base64url. */
+  readonly id: string;
+  readonly userId: string;
+  /** As users call the device. */
+  readonly name: string;
+  /** In Base64url. */
+  readonly publicKey: string;
+  readonly counter: number;
+  readonly transports: readonly string[];
+}
+
+export interface Passkey extends NewPasskey {
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | undefined;
+}
 
 const LOCK_ACCOUNT =
   'update accounts set state = state where id = (select account_id from users where id = :userId) and deleted_at is null';
 const COLUMNS = 'id, user_id, name, public_key, counter, transports, created_at, last_used_at';
 
-export class SqlPasskeys implements Passkeys {
+export class Passkeys {
   readonly #engine: Engine;
   readonly #clock: Clock;
 
@@ -18,6 +41,7 @@ export class SqlPasskeys implements Passkeys {
     this.#clock = clock;
   }
 
+  /** Oldest first. */
   async list(userId: string): Promise<Passkey[]> {
     const rows = await this.#engine.all(
       `select ${COLUMNS} from passkeys where user_id = :userId order by created_at, id`,
@@ -31,6 +55,7 @@ export class SqlPasskeys implements Passkeys {
     return row && toPasskey(row);
   }
 
+  /** False when the passkey is known already, also of another user, or the user has `MAX_PASSKEYS` of them. */
   async add({ id, userId, name, publicKey, counter, transports }: NewPasskey): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       // Locks the account, so that two requests can't both add the last one, and none is added while it is erased.
@@ -40,15 +65,7 @@ export class SqlPasskeys implements Passkeys {
       const added = await insertRow(
         session,
         'passkeys',
-        {
-          id,
-          user_id: userId,
-          name,
-          public_key: publicKey,
-          counter,
-          transports: JSON.stringify(transports),
-          created_at: this.#clock(),
-        },
+        { id, userId, name, publicKey, counter, transports: JSON.stringify(transports), createdAt: this.#clock() },
         `on conflict (id) do nothing`,
       );
       if (added === 1) await this.#record(session, userId, 'user.passkey_added', { name });
@@ -56,6 +73,10 @@ export class SqlPasskeys implements Passkeys {
     });
   }
 
+  /**
+   * Stores the counter of a sign-in. False when it isn't higher than the last one, which means that the passkey was copied.
+   * Passkeys that don't count always have 0.
+   */
   async markUsed(id: string, counter: number): Promise<boolean> {
     const changed = await this.#engine.run(
       `update passkeys set counter = :counter, last_used_at = :now
@@ -65,6 +86,7 @@ export class SqlPasskeys implements Passkeys {
     return changed === 1;
   }
 
+  /** False when the user has no such passkey. */
   async remove(userId: string, id: string): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const removed = await session.run('delete from passkeys where user_id = :userId and id = :id', { userId, id });
@@ -74,9 +96,10 @@ export class SqlPasskeys implements Passkeys {
   }
 
   async addChallenge(hash: string, visitor: string, expiresAt: Date): Promise<void> {
-    await insertRow(this.#engine, 'passkey_challenges', { hash, visitor, expires_at: expiresAt });
+    await insertRow(this.#engine, 'passkey_challenges', { hash, visitor, expiresAt });
   }
 
+  /** True once, for the visitor who got the challenge. */
   async useChallenge(hash: string, visitor: string): Promise<boolean> {
     const used = await this.#engine.run(
       'delete from passkey_challenges where hash = :hash and visitor = :visitor and expires_at > :now',

@@ -1,11 +1,27 @@
+// Authenticator apps and recovery codes. A recovery code arrives as a hash; the secret of an app
+// is stored as it is, because codes are computed from it.
+
 import { must } from '../../primitives/must.ts';
-import type { Actor } from '../actor.ts';
+import { type Actor, type Clock, recordAudit } from '../sql-audit.ts';
 import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { date, integer, text } from '../rows.ts';
-import { type Clock, recordAudit } from '../sql-audit.ts';
-import type { AuthenticatorState, NewAuthenticator, SecondFactors } from './second-factors.ts';
 
-export class SqlSecondFactors implements SecondFactors {
+export interface NewAuthenticator {
+  readonly userId: string;
+  /** In Base32. */
+  readonly secret: string;
+  /** The time step of the code with which the user proved to have the app. */
+  readonly step: number;
+  readonly recoveryHashes: readonly string[];
+}
+
+export interface AuthenticatorState {
+  readonly secret: string;
+  readonly createdAt: Date;
+  readonly recoveryCodes: number;
+}
+
+export class SecondFactors {
   readonly #engine: Engine;
   readonly #clock: Clock;
 
@@ -14,6 +30,7 @@ export class SqlSecondFactors implements SecondFactors {
     this.#clock = clock;
   }
 
+  /** Undefined when the user signs in with the password alone. */
   async find(userId: string): Promise<AuthenticatorState | undefined> {
     const row = await first(
       this.#engine,
@@ -26,12 +43,13 @@ export class SqlSecondFactors implements SecondFactors {
     );
   }
 
+  /** False when the user has one already. */
   async add({ userId, secret, step, recoveryHashes }: NewAuthenticator): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const added = await insertRow(
         session,
         'authenticators',
-        { user_id: userId, secret, last_step: step, created_at: this.#clock() },
+        { userId, secret, lastStep: step, createdAt: this.#clock() },
         `on conflict (user_id) do nothing`,
       );
       if (added === 0) return false;
@@ -41,11 +59,13 @@ export class SqlSecondFactors implements SecondFactors {
     });
   }
 
+  /** True once per time step, and never for one before the last that was used: a code that was seen can't be replayed. */
   async useStep(userId: string, step: number): Promise<boolean> {
     const update = 'update authenticators set last_step = :step where user_id = :userId and last_step < :step';
     return (await this.#engine.run(update, { step, userId })) === 1;
   }
 
+  /** True once per code. */
   async useRecoveryCode(userId: string, hash: string): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const used = await session.run('delete from recovery_codes where user_id = :userId and hash = :hash', {
@@ -57,6 +77,7 @@ export class SqlSecondFactors implements SecondFactors {
     });
   }
 
+  /** Replaces all of them. False without an authenticator. */
   async replaceRecoveryCodes(userId: string, hashes: readonly string[]): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       // Locks the row, so that two requests can't both add their codes.
@@ -68,6 +89,7 @@ export class SqlSecondFactors implements SecondFactors {
     });
   }
 
+  /** Removes the authenticator and the recovery codes. False when there is none. */
   async remove(userId: string, actor: Actor): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const removed = await session.run('delete from authenticators where user_id = :userId', { userId });
@@ -87,6 +109,6 @@ export class SqlSecondFactors implements SecondFactors {
 async function setRecoveryCodes(session: SqlSession, userId: string, hashes: readonly string[]): Promise<void> {
   await session.run('delete from recovery_codes where user_id = :userId', { userId });
   for (const hash of hashes) {
-    await insertRow(session, 'recovery_codes', { user_id: userId, hash });
+    await insertRow(session, 'recovery_codes', { userId, hash });
   }
 }

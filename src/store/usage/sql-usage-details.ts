@@ -2,18 +2,33 @@
 // Today's are computed each time, so no page has to read more than a day of single renders again.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { KEY_MODES } from '../../account/api-key.ts';
+import { KEY_MODES, type KeyMode } from '../../account/api-key.ts';
 import { type Engine, insertRow } from '../engine.ts';
 import { integer, oneOf, type SqlRow, text, textOrNull, toRow } from '../rows.ts';
 import type { Clock } from '../sql-audit.ts';
 import { type SqlCondition, rangesOf } from '../bounded/steps.ts';
-import type { UsageDetail } from '../store.ts';
+
+const RENDER_KINDS = ['image', 'video', 'overlay'] as const;
+export type RenderKind = (typeof RENDER_KINDS)[number];
+
+export interface UsageDay {
+  readonly day: string;
+  readonly mode: KeyMode;
+  readonly outcome: string;
+  readonly renders: number;
+  readonly credits: number;
+}
+
+/** Renders of one key and type on one day that ended in the same way. */
+export interface UsageDetail extends UsageDay {
+  /** Null for a request through a marketplace. */
+  readonly keyId: string | null;
+  readonly kind: RenderKind;
+}
 
 const DAY_MS = 24 * 3_600_000;
 /** A render may end a little later by the clock of another server. */
 const SETTLED_AFTER_MS = 3_600_000;
-const RENDER_KINDS = ['image', 'video', 'overlay'] as const;
-
 function toStored(row: SqlRow): Omit<UsageDetail, 'day'>[] {
   const details: unknown = JSON.parse(text(row, 'details'));
   if (!Array.isArray(details)) throw new TypeError('The stored details of a day are not a list.');
@@ -113,7 +128,7 @@ async function store(engine: Engine, accountId: string, days: readonly (readonly
       await insertRow(
         session,
         'usage_details',
-        { account_id: accountId, day, details },
+        { accountId, day, details },
         `on conflict (account_id, day) do nothing`,
       );
     }

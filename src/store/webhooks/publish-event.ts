@@ -29,10 +29,10 @@ export async function publishEvent(
   if (added === 0) return 0;
   await insertRow(session, 'webhook_messages', {
     id: message.id,
-    account_id: accountId,
+    accountId,
     type: message.type,
     body: message.body,
-    created_at: at,
+    createdAt: at,
   });
   const messageId = message.id;
   for (const { id, url } of endpoints) await addDelivery(session, { accountId, messageId, endpointId: id, url }, at);
@@ -112,16 +112,16 @@ export async function addDelivery(
   const id = randomUUID();
   await insertRow(session, 'webhook_deliveries', {
     id,
-    account_id: accountId,
-    message_id: messageId,
-    endpoint_id: endpointId ?? null,
+    accountId,
+    messageId,
+    endpointId: endpointId ?? null,
     lane: endpointId ?? laneOf(accountId, url),
     url,
     status: 'pending',
     // Whatever the time is: the clock of this server may be ahead.
-    is_due: true,
-    due_at: at,
-    created_at: at,
+    isDue: true,
+    dueAt: at,
+    createdAt: at,
   });
   return id;
 }

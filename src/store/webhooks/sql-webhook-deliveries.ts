@@ -18,7 +18,6 @@ import type {
   DeliveryPage,
   DisabledReason,
   WebhookAttempt,
-  WebhookDeliveries,
   WebhookDelivery,
   WebhookMessage,
 } from './webhooks.ts';
@@ -65,7 +64,7 @@ const CANDIDATES = `
     and not exists (select 1 from accounts a where a.id = c.account_id and a.state = 'suspended')
   where lanes.lane is not null order by n`;
 
-export class SqlWebhookDeliveries implements WebhookDeliveries {
+export class WebhookDeliveries {
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #owner: string;
@@ -77,6 +76,11 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
     this.#owner = owner;
   }
 
+  /**
+   * Ends an event of the outbox: adds the message, and a delivery for every enabled endpoint that wants it and for the URL
+   * of the request, unless the account is suspended. After the last render of a batch, adds the event of the batch. Returns how many deliveries were added,
+   * or undefined when the event was handled before.
+   */
   async publish(
     event: RenderEvent,
     message: WebhookMessage,
@@ -87,6 +91,7 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
     );
   }
 
+  /** Adds a message for one endpoint, whatever events it wants. Undefined when it is disabled or deleted. */
   async send(accountId: string, endpointId: string, message: WebhookMessage): Promise<WebhookDelivery | undefined> {
     const at = this.#clock().toISOString();
     return await this.#engine.transaction(async (session) => {
@@ -94,16 +99,20 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
       if (endpoint === undefined) return undefined;
       await insertRow(session, 'webhook_messages', {
         id: message.id,
-        account_id: accountId,
+        accountId,
         type: message.type,
         body: message.body,
-        created_at: at,
+        createdAt: at,
       });
       const id = await addDelivery(session, { accountId, messageId: message.id, endpointId, url: endpoint.url }, at);
       return (await findDelivery(session, accountId, id))?.delivery;
     });
   }
 
+  /**
+   * Takes the leases of deliveries that are due: at most one per receiver, those of accounts with the fewest running ones
+   * first. Receivers and accounts that have too many running ones, and suspended accounts, are left out.
+   */
   async claim(count: number): Promise<ClaimedDelivery[]> {
     const now = this.#clock();
     const at = now.toISOString();
@@ -166,6 +175,7 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
     });
   }
 
+  /** Writes the attempt and what follows from it for the delivery and its endpoint. Deletes attempts that are too many. */
   async endAttempt(claimed: ClaimedDelivery, attempt: WebhookAttempt, result: AttemptResult): Promise<AttemptEnd> {
     const { delivery, claim } = claimed;
     const end = await this.#engine.transaction(async (session) => {
@@ -173,13 +183,13 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
       if (!(await this.#endDelivery(session, claimed, attempt, result)))
         return { isWritten: false, disabled: undefined };
       await insertRow(session, 'webhook_attempts', {
-        delivery_id: delivery.id,
+        deliveryId: delivery.id,
         number: claim,
         at: attempt.at,
-        duration_ms: Math.round(attempt.durationMs),
-        request_headers: JSON.stringify(attempt.requestHeaders),
+        durationMs: Math.round(attempt.durationMs),
+        requestHeaders: JSON.stringify(attempt.requestHeaders),
         status: attempt.status ?? null,
-        content_type: attempt.contentType ?? null,
+        contentType: attempt.contentType ?? null,
         response: attempt.response,
         error: attempt.error ?? null,
       });
@@ -197,6 +207,7 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
     return end;
   }
 
+  /** Ends the lease without an attempt. */
   async giveBack({ delivery, claim }: ClaimedDelivery): Promise<void> {
     await this.#makeDue(delivery.id, claim);
   }
@@ -209,6 +220,7 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
     return row && toDelivery(row);
   }
 
+  /** The same with its message and its attempts. */
   async details(accountId: string, deliveryId: string): Promise<DeliveryDetails | undefined> {
     const found = await findDelivery(this.#engine, accountId, deliveryId);
     if (found === undefined) return undefined;
@@ -219,6 +231,7 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
     return { ...found, attempts: attempts.map(toAttempt) };
   }
 
+  /** Newest first. */
   async list(accountId: string, { limit, after, endpointId }: DeliveryPage): Promise<WebhookDelivery[]> {
     const older = '(d.created_at, d.id) < (select c.created_at, c.id from webhook_deliveries c where c.id = :after)';
     const rows = await this.#engine.all(
@@ -229,6 +242,7 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
     return rows.map(toDelivery);
   }
 
+  /** Makes the delivery due now, with all its attempts again. False when its endpoint is disabled or gone. */
   async sendAgain(accountId: string, deliveryId: string): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const found = await findDelivery(session, accountId, deliveryId);
@@ -246,6 +260,7 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
     });
   }
 
+  /** Makes the deliveries of dead processes due now, and returns their ids. */
   async releaseLost(isGone: (owner: string) => boolean): Promise<string[]> {
     const rows = await this.#engine.all(
       // The condition on the account makes SQLite look into the index of running deliveries.
@@ -257,6 +272,7 @@ export class SqlWebhookDeliveries implements WebhookDeliveries {
     return lost.map((row) => text(row, 'id'));
   }
 
+  /** Deletes messages that were created before `at`, with their deliveries. */
   async deleteBefore(at: Date): Promise<number> {
     return await deleteMessagesBefore(this.#engine, at.toISOString());
   }

@@ -3,14 +3,13 @@
 import { randomUUID } from 'node:crypto';
 import { createWebhookSecret } from '../../account/webhook-secret.ts';
 import { must } from '../../primitives/must.ts';
-import type { Actor } from '../actor.ts';
+import { type Actor, type Clock, recordAudit } from '../sql-audit.ts';
 import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { changeInSteps } from '../bounded/steps.ts';
 import { integer } from '../rows.ts';
-import { type Clock, recordAudit } from '../sql-audit.ts';
 import { lockAccount } from '../subscription-rows.ts';
 import { toEndpoint, toSecret } from './webhook-rows.ts';
-import type { NewWebhookEndpoint, WebhookEndpoint, WebhookEndpoints, WebhookSecret } from './webhooks.ts';
+import type { NewWebhookEndpoint, WebhookEndpoint, WebhookSecret } from './webhooks.ts';
 
 /** A server that was to tell the owner may have crashed, or the mail server was away. */
 const NOTICE_RETRY_MS = 10 * 60_000;
@@ -18,7 +17,7 @@ const NOTICE_RETRY_MS = 10 * 60_000;
 const NOTICE_GIVEN_UP_MS = 24 * 3_600_000;
 const OWN = 'account_id = :accountId and id = :endpointId';
 
-export class SqlWebhookEndpoints implements WebhookEndpoints {
+export class WebhookEndpoints {
   readonly #engine: Engine;
   readonly #clock: Clock;
 
@@ -27,6 +26,7 @@ export class SqlWebhookEndpoints implements WebhookEndpoints {
     this.#clock = clock;
   }
 
+  /** Returns the secret of the endpoint, or undefined when the account has `max` endpoints already. */
   async create(endpoint: NewWebhookEndpoint, max: number, actor: Actor): Promise<string | undefined> {
     const { id, accountId, url, events } = endpoint;
     const at = this.#now();
@@ -38,11 +38,11 @@ export class SqlWebhookEndpoints implements WebhookEndpoints {
       if (integer(must(others, 'a count'), 'n') >= max) return undefined;
       await insertRow(session, 'webhook_endpoints', {
         id,
-        account_id: accountId,
+        accountId,
         url,
         events: JSON.stringify(events),
         state: 'enabled',
-        created_at: at,
+        createdAt: at,
       });
       const secret = await addSecret(session, accountId, id, at);
       const details = { host: new URL(url).host, events };
@@ -55,11 +55,13 @@ export class SqlWebhookEndpoints implements WebhookEndpoints {
     return await findEndpoint(this.#engine, accountId, endpointId);
   }
 
+  /** Oldest first. */
   async list(accountId: string): Promise<WebhookEndpoint[]> {
     const sql = 'select * from webhook_endpoints where account_id = :accountId order by created_at, id';
     return (await this.#engine.all(sql, { accountId })).map(toEndpoint);
   }
 
+  /** Ends its pending deliveries. False when there is none. */
   async remove(accountId: string, endpointId: string, actor: Actor): Promise<boolean> {
     const at = this.#now();
     const isRemoved = await this.#engine.transaction(async (session) => {
@@ -73,6 +75,7 @@ export class SqlWebhookEndpoints implements WebhookEndpoints {
     return isRemoved;
   }
 
+  /** Disabling ends its pending deliveries. False when there is none. */
   async setEnabled(accountId: string, endpointId: string, isEnabled: boolean, actor: Actor): Promise<boolean> {
     const at = this.#now();
     const isFound = await this.#engine.transaction(async (session) => {
@@ -92,10 +95,12 @@ export class SqlWebhookEndpoints implements WebhookEndpoints {
     return isFound;
   }
 
+  /** Newest first, without those that have expired. */
   async secrets(accountId: string, endpointId: string): Promise<WebhookSecret[]> {
     return await secretsOf(this.#engine, accountId, endpointId, this.#now());
   }
 
+  /** Webhooks are signed with both secrets for `overlapMs`. Returns the new one; undefined when there is no endpoint. */
   async rotate(accountId: string, endpointId: string, overlapMs: number, actor: Actor): Promise<string | undefined> {
     return await this.#engine.transaction(async (session) => {
       // Locks the endpoint, so that two rotations happen one after the other.
@@ -105,6 +110,7 @@ export class SqlWebhookEndpoints implements WebhookEndpoints {
     });
   }
 
+  /** The secrets for URLs in requests, newest first. The first time, one is created. */
   async accountSecrets(accountId: string): Promise<WebhookSecret[]> {
     return await this.#engine.transaction(
       async (session) => await ensureAccountSecrets(session, accountId, this.#now()),
@@ -118,6 +124,7 @@ export class SqlWebhookEndpoints implements WebhookEndpoints {
     });
   }
 
+  /** An endpoint that was disabled automatically and whose owner hasn't been told. It isn't returned again for a while, nor at all once it has been disabled for a day. */
   async claimNotice(): Promise<WebhookEndpoint | undefined> {
     const now = this.#clock();
     const at = now.toISOString();
@@ -218,7 +225,7 @@ export async function ensureAccountSecrets(
 
 async function addSecret(session: SqlSession, accountId: string, lane: string, at: string): Promise<string> {
   const secret = createWebhookSecret();
-  const row = { id: randomUUID(), account_id: accountId, lane, secret, created_at: at };
+  const row = { id: randomUUID(), accountId, lane, secret, createdAt: at };
   await insertRow(session, 'webhook_secrets', row);
   return secret;
 }

@@ -3,7 +3,6 @@
 // attempt, so a crash of the server only delays it.
 
 import { RENDER_EVENTS, type RenderEvent } from '../renders/renders.ts';
-import type { Actor } from '../actor.ts';
 
 export const WEBHOOK_EVENTS = RENDER_EVENTS;
 export type WebhookEventType = RenderEvent['type'];
@@ -38,28 +37,6 @@ export interface WebhookSecret {
   readonly createdAt: string;
   /** Set for a secret that was rotated out. Until then, webhooks are signed with both. */
   readonly expiresAt: string | undefined;
-}
-
-export interface WebhookEndpoints {
-  /** Returns the secret of the endpoint, or undefined when the account has `max` endpoints already. */
-  create(endpoint: NewWebhookEndpoint, max: number, actor: Actor): Promise<string | undefined>;
-  find(accountId: string, endpointId: string): Promise<WebhookEndpoint | undefined>;
-  /** Oldest first. */
-  list(accountId: string): Promise<WebhookEndpoint[]>;
-  /** Ends its pending deliveries. False when there is none. */
-  remove(accountId: string, endpointId: string, actor: Actor): Promise<boolean>;
-  /** Disabling ends its pending deliveries. False when there is none. */
-  setEnabled(accountId: string, endpointId: string, isEnabled: boolean, actor: Actor): Promise<boolean>;
-  /** Newest first, without those that have expired. */
-  secrets(accountId: string, endpointId: string): Promise<WebhookSecret[]>;
-  /** Webhooks are signed with both secrets for `overlapMs`. Returns the new one; undefined when there is no endpoint. */
-  rotate(accountId: string, endpointId: string, overlapMs: number, actor: Actor): Promise<string | undefined>;
-  /** The secrets for URLs in requests, newest first. The first time, one is created. */
-  accountSecrets(accountId: string): Promise<WebhookSecret[]>;
-  rotateAccountSecret(accountId: string, overlapMs: number, actor: Actor): Promise<string>;
-  /** An endpoint that was disabled automatically and whose owner hasn't been told. It isn't returned again for a while, nor at all once it has been disabled for a day. */
-  claimNotice(): Promise<WebhookEndpoint | undefined>;
-  endNotice(endpointId: string): Promise<void>;
 }
 
 export interface WebhookMessage {
@@ -138,39 +115,4 @@ export interface DeliveryPage {
   /** The id of the last delivery of the page before. */
   readonly after?: string | undefined;
   readonly endpointId?: string | undefined;
-}
-
-export interface WebhookDeliveries {
-  /**
-   * Ends an event of the outbox: adds the message, and a delivery for every enabled endpoint that wants it and for the URL
-   * of the request, unless the account is suspended. After the last render of a batch, adds the event of the batch. Returns how many deliveries were added,
-   * or undefined when the event was handled before.
-   */
-  publish(
-    event: RenderEvent,
-    message: WebhookMessage,
-    render: { readonly webhookUrl: string | undefined; readonly batchId: string | undefined },
-  ): Promise<number | undefined>;
-  /** Adds a message for one endpoint, whatever events it wants. Undefined when it is disabled or deleted. */
-  send(accountId: string, endpointId: string, message: WebhookMessage): Promise<WebhookDelivery | undefined>;
-  /**
-   * Takes the leases of deliveries that are due: at most one per receiver, those of accounts with the fewest running ones
-   * first. Receivers and accounts that have too many running ones, and suspended accounts, are left out.
-   */
-  claim(count: number): Promise<ClaimedDelivery[]>;
-  /** Writes the attempt and what follows from it for the delivery and its endpoint. Deletes attempts that are too many. */
-  endAttempt(claimed: ClaimedDelivery, attempt: WebhookAttempt, result: AttemptResult): Promise<AttemptEnd>;
-  /** Ends the lease without an attempt. */
-  giveBack(claimed: ClaimedDelivery): Promise<void>;
-  find(accountId: string, deliveryId: string): Promise<WebhookDelivery | undefined>;
-  /** The same with its message and its attempts. */
-  details(accountId: string, deliveryId: string): Promise<DeliveryDetails | undefined>;
-  /** Newest first. */
-  list(accountId: string, page: DeliveryPage): Promise<WebhookDelivery[]>;
-  /** Makes the delivery due now, with all its attempts again. False when its endpoint is disabled or gone. */
-  sendAgain(accountId: string, deliveryId: string): Promise<boolean>;
-  /** Makes the deliveries of dead processes due now, and returns their ids. */
-  releaseLost(isGone: (owner: string) => boolean): Promise<string[]>;
-  /** Deletes messages that were created before `at`, with their deliveries. */
-  deleteBefore(at: Date): Promise<number>;
 }

@@ -1,4 +1,6 @@
-import type { Migration } from '../migrations.ts';
+// The schema of webhooks, step by step.
+
+import type { Migration } from '../migration.ts';
 
 /**
  * Webhooks: where they go, what they say, and every attempt to deliver them. `lane` is the endpoint, or one of the account's for a
@@ -74,4 +76,14 @@ export const WEBHOOK_TABLES: Migration = {
   ) strict;
   `,
   isCompatible: true,
+};
+
+/** As for renders. `due_at` began with a 0 instead. */
+export const DUE_DELIVERIES: Migration = {
+  common: `
+alter table webhook_deliveries add column is_due integer not null default 0 check (is_due in (0, 1));
+update webhook_deliveries set is_due = 1, due_at = substr(due_at, 2) where due_at < '1';
+drop index webhook_deliveries_due;
+create index webhook_deliveries_due on webhook_deliveries (lane, is_due, due_at) where status = 'pending';
+`,
 };
