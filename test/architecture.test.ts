@@ -91,10 +91,10 @@ const INTERFACE_ONLY: Readonly<
     from: ['api', 'renders', 'webhooks', 'http', 'billing', 'dashboard'],
     files: [
       'store/store.ts',
-      'store/users.ts',
-      'store/renders/renders.ts',
+      'store/people/user.ts',
+      'store/renders/render.ts',
       'store/requests/request-log.ts',
-      'store/webhooks/webhooks.ts',
+      'store/webhooks/webhook.ts',
       'store/notices/credit-notices.ts',
       'store/account-data/account-data.ts',
       'store/security/second-factors.ts',

@@ -1,7 +1,7 @@
 // What a server does with its store: requests, pages and periodic tasks, each with the rows that make it slow.
 
 import { must } from '../../src/primitives/must.ts';
-import type { NewRender } from '../../src/store/renders/renders.ts';
+import type { NewRender } from '../../src/store/renders/render.ts';
 import type { Store } from '../../src/store/store.ts';
 import { BIG, uuid } from './seed.ts';
 

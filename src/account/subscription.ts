@@ -56,7 +56,7 @@ function isAheadOf({ provider, status, period }: Subscription, now: Date): boole
 
 /**
  * Whether the change skips a whole period or goes back. Either much time has passed without a request, or a clock is or was
- * wrong; see `store/sql-lease.ts`.
+ * wrong; see `store/lease.ts`.
  */
 export function isUnusual({ anchorAt, period }: Subscription, { kind }: SubscriptionChange, now: Date): boolean {
   if (kind === 'none' || kind === 'corrected') return kind === 'corrected';

@@ -1,6 +1,6 @@
 // Stored renders and batches, as `GET` returns them and webhooks contain them.
 
-import { RENDER_STATUSES } from '../store/renders/renders.ts';
+import { RENDER_STATUSES } from '../store/renders/render.ts';
 import {
   complete,
   ID,

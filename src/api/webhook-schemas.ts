@@ -1,6 +1,6 @@
 // Webhook endpoints and deliveries as the API returns them, and the bodies of webhooks.
 
-import { DELIVERY_STATUSES, DISABLED_REASONS, WEBHOOK_EVENTS } from '../store/webhooks/webhooks.ts';
+import { DELIVERY_STATUSES, DISABLED_REASONS, WEBHOOK_EVENTS } from '../store/webhooks/webhook.ts';
 import {
   complete,
   ID,

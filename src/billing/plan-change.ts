@@ -1,6 +1,6 @@
 import type { PlanBook } from '../account/plans.ts';
 import { AppError } from '../errors.ts';
-import type { AccountSummary } from '../store/sql-accounts.ts';
+import type { AccountSummary } from '../store/accounts/accounts.ts';
 import type { Store } from '../store/store.ts';
 
 /** The account that chooses the plan. Throws the error for the user when it may not. */

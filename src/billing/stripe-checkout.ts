@@ -2,7 +2,7 @@
 
 import { Stripe } from 'stripe';
 import { AppError } from '../errors.ts';
-import type { AccountSummary } from '../store/sql-accounts.ts';
+import type { AccountSummary } from '../store/accounts/accounts.ts';
 import type { Store } from '../store/store.ts';
 import type { BillingLog, ReturnPages } from './billing.ts';
 import { isMissing } from './stripe-client.ts';

@@ -4,7 +4,7 @@
 import type { Stripe } from 'stripe';
 import type { Plan, PlanBook } from '../account/plans.ts';
 import { AppError } from '../errors.ts';
-import type { AccountSummary } from '../store/sql-accounts.ts';
+import type { AccountSummary } from '../store/accounts/accounts.ts';
 import type { Store } from '../store/store.ts';
 import type { ConfirmedCharge, PlanChoice, PlanPreview, ReturnPages } from './billing.ts';
 import { requireAccountForPlan } from './plan-change.ts';

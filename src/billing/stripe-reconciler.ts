@@ -2,7 +2,7 @@
 
 import type { Stripe } from 'stripe';
 import type { Plan, PlanBook } from '../account/plans.ts';
-import type { CustomerLink } from '../store/sql-accounts.ts';
+import type { CustomerLink } from '../store/accounts/accounts.ts';
 import type { Store } from '../store/store.ts';
 import type { BillingLog, Reconciliation } from './billing.ts';
 import { describeError } from './stripe-client.ts';

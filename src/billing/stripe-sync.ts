@@ -5,7 +5,7 @@ import type { Stripe } from 'stripe';
 import type { PlanBook } from '../account/plans.ts';
 import type { ProviderSubscription } from '../account/provider.ts';
 import { AppError } from '../errors.ts';
-import type { CustomerLink } from '../store/sql-accounts.ts';
+import type { CustomerLink } from '../store/accounts/accounts.ts';
 import type { Store } from '../store/store.ts';
 import type { BillingLog } from './billing.ts';
 import { KeyedMutex } from '../primitives/keyed-mutex.ts';

@@ -6,7 +6,7 @@ import type { PlanBook } from '../account/plans.ts';
 import type { Subscription } from '../account/subscription.ts';
 import { readSettings } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
-import type { AccountSummary } from '../store/sql-accounts.ts';
+import type { AccountSummary } from '../store/accounts/accounts.ts';
 import type { Store } from '../store/store.ts';
 import { commandLineActor } from './actor.ts';
 import { UsageError } from './exit-codes.ts';

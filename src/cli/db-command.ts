@@ -6,7 +6,7 @@ import { readSettings } from '../config/settings.ts';
 import { copyAll, isEmpty, liveServers } from '../store/copy.ts';
 import type { Engine } from '../store/engine.ts';
 import { SCHEMA } from '../store/migrations.ts';
-import { reconcile } from '../store/reconcile.ts';
+import { reconcile } from '../store/ledger/reconcile.ts';
 import { isGone } from '../store/owner.ts';
 import { SqliteEngine } from '../store/sqlite-engine.ts';
 import { UsageError } from './exit-codes.ts';

@@ -4,7 +4,7 @@ import type { KeyState } from '../account/access.ts';
 import { parseOrigin } from '../account/web-origin.ts';
 import { readSettings, type Settings } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
-import type { KeySummary } from '../store/sql-keys.ts';
+import type { KeySummary } from '../store/accounts/keys.ts';
 import type { Store } from '../store/store.ts';
 import { commandLineActor } from './actor.ts';
 import { UsageError } from './exit-codes.ts';

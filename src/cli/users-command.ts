@@ -4,7 +4,7 @@ import { parseEmail } from '../account/email.ts';
 import { readSettings, type Settings } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
-import type { UserRole } from '../store/users.ts';
+import type { UserRole } from '../store/people/user.ts';
 import { commandLineActor } from './actor.ts';
 import { UsageError } from './exit-codes.ts';
 import { flag, text } from './options.ts';

@@ -3,7 +3,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AppError, ErrorCode } from '../errors.ts';
-import type { LoggedRequest } from '../store/requests/sql-request-log.ts';
+import type { LoggedRequest } from '../store/requests/request-log.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { PROBLEMS } from '../api/statuses.ts';

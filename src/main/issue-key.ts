@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createApiKey, hashKey, type KeyMode, maskKey } from '../account/api-key.ts';
-import type { Actor } from '../store/sql-audit.ts';
+import type { Actor } from '../store/audit.ts';
 import type { Store } from '../store/store.ts';
 
 export interface IssuedKey {

@@ -2,7 +2,7 @@
 // flushed regularly because a refusal must stay cheaper than a disk write. A crash loses seconds of statistics, never money.
 
 import { AppError } from '../errors.ts';
-import type { Usage } from '../store/sql-usage.ts';
+import type { Usage } from '../store/ledger/usage.ts';
 import type { Caller } from '../account/caller.ts';
 
 interface Count {

@@ -1,8 +1,8 @@
 // Canceling and deleting stored renders, for the API and for the pages of the account.
 
 import type { ObjectStorage } from '../storage/object-storage.ts';
-import type { RenderRecord, RenderScope } from '../store/renders/renders.ts';
-import type { Renders } from '../store/renders/sql-renders.ts';
+import type { RenderRecord, RenderScope } from '../store/renders/render.ts';
+import type { Renders } from '../store/renders/renders.ts';
 import type { RenderRunner } from './render-runner.ts';
 
 export interface ActionDependencies {

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { must } from '../primitives/must.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
-import type { RenderSuccess } from '../store/renders/renders.ts';
+import type { RenderSuccess } from '../store/renders/render.ts';
 import type { FinishedRender } from './perform-render.ts';
 
 const resultSchema = z.object({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AppError, type ErrorCode } from '../errors.ts';
-import type { ClaimedRender } from '../store/renders/renders.ts';
+import type { ClaimedRender } from '../store/renders/render.ts';
 import { RenderRunner, type RunnerOptions } from './render-runner.ts';
 
 const HOUR_MS = 3_600_000;

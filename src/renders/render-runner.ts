@@ -2,7 +2,7 @@
 // server has one runner. What a dead server had claimed is claimed again when its lease has run out.
 
 import { AttemptLost } from '../store/renders/lock-attempt.ts';
-import type { Renders } from '../store/renders/sql-renders.ts';
+import type { Renders } from '../store/renders/renders.ts';
 import { ASYNC_BUDGET_MS } from '../dispatch/renderer.ts';
 import { toProblem } from '../api/problem.ts';
 import { AppError, asAppError, type ErrorCode } from '../errors.ts';
@@ -12,7 +12,7 @@ import {
   type RenderLane,
   type RenderRecord,
   type RenderSuccess,
-} from '../store/renders/renders.ts';
+} from '../store/renders/render.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type AttemptDependencies, isLost, runAttempt } from './run-attempt.ts';
 import { repeatWrite } from './repeat-write.ts';

@@ -2,7 +2,7 @@
 
 import type { ResponseOf } from '../api/response-schemas.ts';
 import { must } from '../primitives/must.ts';
-import type { RenderRecord, RenderStatus, StoredOutput } from '../store/renders/renders.ts';
+import type { RenderRecord, RenderStatus, StoredOutput } from '../store/renders/render.ts';
 import { extensionOf, parseResult, type RenderResult } from './render-result.ts';
 
 export const RESULTS_PATH = '/v1/results';

@@ -4,9 +4,9 @@
 
 import { type Balance, remaining } from '../account/credits.ts';
 import { AppError } from '../errors.ts';
-import type { Ending, Remembered } from '../store/holds.ts';
-import type { Ledger } from '../store/sql-ledger.ts';
-import type { RenderKind } from '../store/usage/sql-usage-details.ts';
+import type { Ending, Remembered } from '../store/ledger/holds.ts';
+import type { Ledger } from '../store/ledger/ledger.ts';
+import type { RenderKind } from '../store/ledger/usage-details.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Caller } from '../account/caller.ts';
 import { TEST_RENDERS_PER_DAY, testRendersExceeded } from './test-render-limit.ts';

@@ -2,7 +2,7 @@
 // records. Several servers may do this at the same time.
 
 import type { ObjectStorage } from '../storage/object-storage.ts';
-import type { Renders } from '../store/renders/sql-renders.ts';
+import type { Renders } from '../store/renders/renders.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 const BATCH = 100;

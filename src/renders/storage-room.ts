@@ -1,8 +1,8 @@
 // The limits of what an account and the service have stored. The limits of accepted requests are in accept.ts.
 
 import { AppError } from '../errors.ts';
-import type { OverStorage, StorageLimits } from '../store/renders/renders.ts';
-import type { Renders } from '../store/renders/sql-renders.ts';
+import type { OverStorage, StorageLimits } from '../store/renders/render.ts';
+import type { Renders } from '../store/renders/renders.ts';
 import type { Caller } from '../account/caller.ts';
 
 const RETRY_AFTER_SECONDS = 2;

@@ -6,8 +6,8 @@ import { must } from '../primitives/must.ts';
 import { Semaphore } from '../primitives/semaphore.ts';
 import { type Engine, first, type SqlSession, insertRow } from './engine.ts';
 import { integer, real, type SqlRow } from './rows.ts';
-import type { Clock } from './sql-audit.ts';
-import type { Lease } from './sql-lease.ts';
+import type { Clock } from './audit.ts';
+import type { Lease } from './lease.ts';
 import type { Limits } from './limits.ts';
 
 const NOW = 'extract(epoch from clock_timestamp())::float8 * 1000';

@@ -2,31 +2,31 @@
 // the audit log.
 
 import type { Engine } from './engine.ts';
-import { AccountData } from './account-data/sql-account-data.ts';
-import { LinkedIdentities } from './identities/sql-linked-identities.ts';
+import { AccountData } from './accounts/account-data.ts';
+import { LinkedIdentities } from './people/linked-identities.ts';
 import type { Limits } from './limits.ts';
-import { Members } from './members/sql-members.ts';
-import { CreditNotices } from './notices/sql-credit-notices.ts';
-import { OperatorData } from './operator/sql-operator-data.ts';
+import { Members } from './people/members.ts';
+import { CreditNotices } from './ledger/credit-notices.ts';
+import { OperatorData } from './accounts/operator-data.ts';
 import { createOwner } from './owner.ts';
-import { PaymentEvents } from './payment-events.ts';
-import { PendingWrites } from './pending-writes.ts';
+import { PaymentEvents } from './accounts/payment-events.ts';
+import { PendingWrites } from './ledger/pending-writes.ts';
 import { PostgresLimits } from './postgres-limits.ts';
-import { Renders } from './renders/sql-renders.ts';
-import { RequestLog } from './requests/sql-request-log.ts';
-import { Passkeys } from './security/sql-passkeys.ts';
-import { SecondFactors } from './security/sql-second-factors.ts';
-import { Accounts } from './sql-accounts.ts';
-import { Audit, type Clock } from './sql-audit.ts';
-import { Idempotency } from './sql-idempotency.ts';
-import { Keys } from './sql-keys.ts';
-import { Lease } from './sql-lease.ts';
-import { Ledger } from './sql-ledger.ts';
-import { Sessions } from './sql-sessions.ts';
-import { Usage } from './sql-usage.ts';
-import { Users } from './sql-users.ts';
-import { WebhookDeliveries } from './webhooks/sql-webhook-deliveries.ts';
-import { WebhookEndpoints } from './webhooks/sql-webhook-endpoints.ts';
+import { Renders } from './renders/renders.ts';
+import { RequestLog } from './requests/request-log.ts';
+import { Passkeys } from './people/passkeys.ts';
+import { SecondFactors } from './people/second-factors.ts';
+import { Accounts } from './accounts/accounts.ts';
+import { Audit, type Clock } from './audit.ts';
+import { Idempotency } from './requests/idempotency.ts';
+import { Keys } from './accounts/keys.ts';
+import { Lease } from './lease.ts';
+import { Ledger } from './ledger/ledger.ts';
+import { Sessions } from './people/sessions.ts';
+import { Usage } from './ledger/usage.ts';
+import { Users } from './people/users.ts';
+import { WebhookDeliveries } from './webhooks/webhook-deliveries.ts';
+import { WebhookEndpoints } from './webhooks/webhook-endpoints.ts';
 
 export interface Store {
   readonly accounts: Accounts;

@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { TEST_EVENT } from '../api/webhook-schemas.ts';
 import type { ResponseOf } from '../api/response-schemas.ts';
-import type { RenderEvent, RenderRecord } from '../store/renders/renders.ts';
-import type { Renders } from '../store/renders/sql-renders.ts';
-import type { WebhookMessage } from '../store/webhooks/webhooks.ts';
+import type { RenderEvent, RenderRecord } from '../store/renders/render.ts';
+import type { Renders } from '../store/renders/renders.ts';
+import type { WebhookMessage } from '../store/webhooks/webhook.ts';
 import { batchToJson, MAX_BATCH, renderToJson } from '../renders/render-view.ts';
 import { restoreRequest } from '../renders/stored-request.ts';
 

@@ -3,10 +3,10 @@
 
 import { retryDelayMs } from '../account/webhook-schedule.ts';
 import { AppError } from '../errors.ts';
-import type { RenderEvent } from '../store/renders/renders.ts';
-import type { Renders } from '../store/renders/sql-renders.ts';
-import type { AttemptResult, ClaimedDelivery, WebhookAttempt } from '../store/webhooks/webhooks.ts';
-import type { WebhookDeliveries } from '../store/webhooks/sql-webhook-deliveries.ts';
+import type { RenderEvent } from '../store/renders/render.ts';
+import type { Renders } from '../store/renders/renders.ts';
+import type { AttemptResult, ClaimedDelivery, WebhookAttempt } from '../store/webhooks/webhook.ts';
+import type { WebhookDeliveries } from '../store/webhooks/webhook-deliveries.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { WebhookMetrics } from '../telemetry/webhook-metrics.ts';
 import { describeEvent } from './webhook-message.ts';

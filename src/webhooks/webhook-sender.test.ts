@@ -9,7 +9,7 @@ import { type DnsServer, startDnsServer } from '../../test/dns-server.ts';
 import { until } from '../../test/running-server.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../test/webhook-receiver.ts';
 import { createWebhookSecret } from '../account/webhook-secret.ts';
-import type { ClaimedDelivery, WebhookAttempt } from '../store/webhooks/webhooks.ts';
+import type { ClaimedDelivery, WebhookAttempt } from '../store/webhooks/webhook.ts';
 import { FetchPolicy } from '../fetch/fetch-policy.ts';
 import { WebhookSender, type WebhookSenderOptions } from './webhook-sender.ts';
 

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { signWebhook } from '../account/webhook-secret.ts';
-import type { ClaimedDelivery, WebhookAttempt } from '../store/webhooks/webhooks.ts';
+import type { ClaimedDelivery, WebhookAttempt } from '../store/webhooks/webhook.ts';
 import { ForbiddenAddress, sendChecked } from '../fetch/checked-request.ts';
 import { failureReason } from '../fetch/fetch-failure.ts';
 import { type FetchPolicy, forbiddenAddress } from '../fetch/fetch-policy.ts';

@@ -14,7 +14,7 @@ import { AppError } from '../../src/errors.ts';
 import { batchRoutes } from '../../src/http/renders/batch-routes.ts';
 import { LinkDelivery } from '../../src/http/renders/link-delivery.ts';
 import { OutcomeUnknown } from '../../src/store/engine.ts';
-import type { RenderRecord } from '../../src/store/renders/renders.ts';
+import type { RenderRecord } from '../../src/store/renders/render.ts';
 import { noisyJpeg } from '../pictures.ts';
 import { form, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
 import { plainClip } from '../video/plain-clip.ts';

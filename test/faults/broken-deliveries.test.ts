@@ -19,7 +19,7 @@ import { RunningRequests } from '../../src/http/transport/running-requests.ts';
 import { WorkArea } from '../../src/media/work-area.ts';
 import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
-import type { RenderSummary } from '../../src/store/sql-usage.ts';
+import type { RenderSummary } from '../../src/store/ledger/usage.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { Metrics } from '../../src/telemetry/metrics.ts';
 import { until } from '../running-server.ts';

@@ -24,7 +24,7 @@ import { renderRoutes } from '../../src/http/renders/render-routes.ts';
 import { renderToJson } from '../../src/renders/render-view.ts';
 import { must } from '../../src/primitives/must.ts';
 import { FileStorage } from '../../src/storage/file-storage.ts';
-import type { Renders } from '../../src/store/renders/sql-renders.ts';
+import type { Renders } from '../../src/store/renders/renders.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { postgresDatabase, sqliteDatabase, type TestDatabase } from '../store/databases.ts';
 import { renderSetup } from '../store/render-setup.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { EXPORT_SECTIONS } from '../../src/store/account-data/export-sections.ts';
+import { EXPORT_SECTIONS } from '../../src/store/accounts/export-sections.ts';
 import { TABLES } from '../../src/store/copy.ts';
 import { insertRow } from '../../src/store/engine.ts';
 import { DAY, DELIVERED, HOUR, type World } from './world.ts';

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { remaining } from '../../src/account/credits.ts';
 import { must } from '../../src/primitives/must.ts';
-import { reconcile } from '../../src/store/reconcile.ts';
-import type { NewHold } from '../../src/store/holds.ts';
+import { reconcile } from '../../src/store/ledger/reconcile.ts';
+import type { NewHold } from '../../src/store/ledger/holds.ts';
 import { LIMITS, renderSetup } from './render-setup.ts';
 import { DELIVERED, FAILED, HOUR, LIMIT, type World } from './world.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { CreditLevel, CreditNotice } from '../../src/store/notices/sql-credit-notices.ts';
+import type { CreditLevel, CreditNotice } from '../../src/store/ledger/credit-notices.ts';
 import { insertRow } from '../../src/store/engine.ts';
 import { DELIVERED, type World } from './world.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { must } from '../../src/primitives/must.ts';
-import { reconcile } from '../../src/store/reconcile.ts';
-import { acceptedRecord, finishedRecord } from '../../src/store/renders/renders.ts';
+import { reconcile } from '../../src/store/ledger/reconcile.ts';
+import { acceptedRecord, finishedRecord } from '../../src/store/renders/render.ts';
 import { LIMITS, renderSetup } from './render-setup.ts';
 import { HOUR, LIMIT, type World } from './world.ts';
 

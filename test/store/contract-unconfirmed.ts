@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { hashKey } from '../../src/account/api-key.ts';
 import { TABLES } from '../../src/store/copy.ts';
 import { integer } from '../../src/store/rows.ts';
-import type { User } from '../../src/store/users.ts';
+import type { User } from '../../src/store/people/user.ts';
 import { insertRow } from '../../src/store/engine.ts';
 import { unexpected } from './contract-account-data.ts';
 import { renderSetup } from './render-setup.ts';

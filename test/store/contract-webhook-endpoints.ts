@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
-import type { AttemptResult, WebhookAttempt } from '../../src/store/webhooks/webhooks.ts';
+import type { AttemptResult, WebhookAttempt } from '../../src/store/webhooks/webhook.ts';
 import { ACTOR, webhookSetup } from './webhook-setup.ts';
 import { DAY, HOUR, type World } from './world.ts';
 

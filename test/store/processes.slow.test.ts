@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { reconcile } from '../../src/store/reconcile.ts';
+import { reconcile } from '../../src/store/ledger/reconcile.ts';
 import { text } from '../../src/store/rows.ts';
 import { createStore } from '../../src/store/store.ts';
 import { isGone } from '../../src/store/owner.ts';

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { must } from '../../src/primitives/must.ts';
-import type { AcceptOptions, ClaimedRender, NewRender, RenderSuccess } from '../../src/store/renders/renders.ts';
+import type { AcceptOptions, ClaimedRender, NewRender, RenderSuccess } from '../../src/store/renders/render.ts';
 import type { Store } from '../../src/store/store.ts';
 import { DAY, LIMIT, type World } from './world.ts';
 

@@ -4,9 +4,9 @@
 import { deepStrictEqual as same, ok } from 'node:assert';
 import { must } from '../../src/primitives/must.ts';
 import type { Engine } from '../../src/store/engine.ts';
-import { reconcile } from '../../src/store/reconcile.ts';
+import { reconcile } from '../../src/store/ledger/reconcile.ts';
 import { AttemptLost } from '../../src/store/renders/lock-attempt.ts';
-import type { ClaimedRender, NewRender, RenderSuccess } from '../../src/store/renders/renders.ts';
+import type { ClaimedRender, NewRender, RenderSuccess } from '../../src/store/renders/render.ts';
 import { integer, text } from '../../src/store/rows.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import type { Random } from './random.ts';

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'libsql';
 import pg from 'pg';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { reconcile } from '../../src/store/reconcile.ts';
+import { reconcile } from '../../src/store/ledger/reconcile.ts';
 import { integer } from '../../src/store/rows.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { createPostgres, NO_POSTGRES } from '../postgres-server.ts';

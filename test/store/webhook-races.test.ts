@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { must } from '../../src/primitives/must.ts';
-import { endPending } from '../../src/store/webhooks/sql-webhook-endpoints.ts';
+import { endPending } from '../../src/store/webhooks/webhook-endpoints.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { until } from '../running-server.ts';
 import { postgresDatabase } from './databases.ts';

@@ -2,14 +2,14 @@
 
 import { randomUUID } from 'node:crypto';
 import { must } from '../../src/primitives/must.ts';
-import type { RenderEvent } from '../../src/store/renders/renders.ts';
+import type { RenderEvent } from '../../src/store/renders/render.ts';
 import type { Store } from '../../src/store/store.ts';
 import type {
   ClaimedDelivery,
   WebhookAttempt,
   WebhookEventType,
   WebhookMessage,
-} from '../../src/store/webhooks/webhooks.ts';
+} from '../../src/store/webhooks/webhook.ts';
 import { renderSetup } from './render-setup.ts';
 import type { World } from './world.ts';
 

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Subscription } from '../../src/account/subscription.ts';
 import type { Engine } from '../../src/store/engine.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
-import type { NewHold } from '../../src/store/holds.ts';
+import type { NewHold } from '../../src/store/ledger/holds.ts';
 import type { TestDatabase } from './databases.ts';
 
 export const START = new Date('2026-01-31T10:00:00.000Z');

@@ -3,7 +3,7 @@
 // session or the password of the user who signed up.
 
 import type { FastifyReply } from 'fastify';
-import type { Confirmation, User } from '../../store/users.ts';
+import type { Confirmation, User } from '../../store/people/user.ts';
 import { type Html, html } from '../html.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { SessionGuard, Visit } from '../identity/session-guard.ts';

@@ -7,7 +7,7 @@ import { permissionFor } from '../identity/page-permissions.ts';
 import type { SignedInVisit, Visit } from '../identity/session-guard.ts';
 import { PAGE_HEADERS, renderPage, type Site, type Viewer } from '../page.ts';
 import { noteFor } from './notes.ts';
-import { addressOf } from '../../store/users.ts';
+import { addressOf } from '../../store/people/user.ts';
 
 export const PRIVATE_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',

@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { createApiKey, hashKey, type KeyMode, maskKey } from '../../account/api-key.ts';
 import { MAX_ORIGINS, parseOrigin } from '../../account/web-origin.ts';
 import { AppError } from '../../errors.ts';
-import type { KeySummary } from '../../store/sql-keys.ts';
+import type { KeySummary } from '../../store/accounts/keys.ts';
 import type { Store } from '../../store/store.ts';
-import type { User } from '../../store/users.ts';
+import type { User } from '../../store/people/user.ts';
 import type { FormFields } from '../identity/form-fields.ts';
 import type { ShownKey } from '../identity/new-key-cookie.ts';
 

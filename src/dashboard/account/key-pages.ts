@@ -3,7 +3,7 @@
 import type { FastifyReply } from 'fastify';
 import { MAX_ORIGINS } from '../../account/web-origin.ts';
 import { AppError } from '../../errors.ts';
-import type { KeySummary } from '../../store/sql-keys.ts';
+import type { KeySummary } from '../../store/accounts/keys.ts';
 import type { Store } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
 import { table } from '../tables.ts';

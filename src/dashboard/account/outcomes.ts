@@ -2,7 +2,7 @@
 
 import { BROKEN_CHARGED, BROKEN_FREE } from '../../account/broken-delivery.ts';
 import { PROBLEMS } from '../../api/statuses.ts';
-import type { UsageDay } from '../../store/usage/sql-usage-details.ts';
+import type { UsageDay } from '../../store/ledger/usage-details.ts';
 
 export const SERIES = ['delivered', 'test', 'refused', 'failed'] as const;
 export type Series = (typeof SERIES)[number];

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { passwordFault } from '../../account/password.ts';
 import { AppError } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
-import { addressOf } from '../../store/users.ts';
+import { addressOf } from '../../store/people/user.ts';
 import { type Html, html } from '../html.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { SessionGuard, SignedInVisit } from '../identity/session-guard.ts';

@@ -5,10 +5,10 @@ import { allowedBroken, type DeliveryCounts } from '../../account/broken-deliver
 import type { PlanBook } from '../../account/plans.ts';
 import { may } from '../../account/roles.ts';
 import { must } from '../../primitives/must.ts';
-import type { AccountSummary } from '../../store/sql-accounts.ts';
-import type { KeySummary } from '../../store/sql-keys.ts';
-import type { RenderSummary } from '../../store/sql-usage.ts';
-import type { UsageDetail } from '../../store/usage/sql-usage-details.ts';
+import type { AccountSummary } from '../../store/accounts/accounts.ts';
+import type { KeySummary } from '../../store/accounts/keys.ts';
+import type { RenderSummary } from '../../store/ledger/usage.ts';
+import type { UsageDetail } from '../../store/ledger/usage-details.ts';
 import type { Store } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
 import { table } from '../tables.ts';

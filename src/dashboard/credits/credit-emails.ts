@@ -3,7 +3,7 @@
 
 import type { PlanBook } from '../../account/plans.ts';
 import { type Email, EmailRefused, type Mailer } from '../../mail/mailer.ts';
-import type { CreditNotice, CreditNotices } from '../../store/notices/sql-credit-notices.ts';
+import type { CreditNotice, CreditNotices } from '../../store/ledger/credit-notices.ts';
 
 export interface CreditEmailsOptions {
   readonly notices: CreditNotices;

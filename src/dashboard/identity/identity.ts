@@ -6,9 +6,9 @@ import { createSecret, hashSecret, isSecret } from '../../account/secret.ts';
 import { AppError } from '../../errors.ts';
 import type { Mailer } from '../../mail/mailer.ts';
 import { must } from '../../primitives/must.ts';
-import type { Members } from '../../store/members/sql-members.ts';
-import type { Confirmation, PasswordLink, User } from '../../store/users.ts';
-import type { Users } from '../../store/sql-users.ts';
+import type { Members } from '../../store/people/members.ts';
+import type { Confirmation, PasswordLink, User } from '../../store/people/user.ts';
+import type { Users } from '../../store/people/users.ts';
 import { createDeviceToken, verifyDeviceToken } from './device-token.ts';
 import {
   EMAIL_TAKEN,

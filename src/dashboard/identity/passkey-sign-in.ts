@@ -4,9 +4,9 @@
 import type * as WebAuthn from '@simplewebauthn/server';
 import { z } from 'zod';
 import { hashSecret } from '../../account/secret.ts';
-import type { Passkey, Passkeys } from '../../store/security/sql-passkeys.ts';
-import { type User, addressOf } from '../../store/users.ts';
-import type { Users } from '../../store/sql-users.ts';
+import type { Passkey, Passkeys } from '../../store/people/passkeys.ts';
+import { type User, addressOf } from '../../store/people/user.ts';
+import type { Users } from '../../store/people/users.ts';
 import { createDeviceToken } from './device-token.ts';
 import type { AuthenticatedUser } from './identity.ts';
 import type { Throttle } from './throttle.ts';

@@ -1,4 +1,4 @@
-import type { UserRole } from '../../store/users.ts';
+import type { UserRole } from '../../store/people/user.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -3,9 +3,9 @@
 
 import { isSameText, hashSecret, tokenOf } from '../../account/secret.ts';
 import { createRecoveryCodes, isTotpSecret, matchTotp, parseRecoveryCode } from '../../account/totp.ts';
-import type { AuthenticatorState, SecondFactors } from '../../store/security/sql-second-factors.ts';
-import type { User } from '../../store/users.ts';
-import type { Users } from '../../store/sql-users.ts';
+import type { AuthenticatorState, SecondFactors } from '../../store/people/second-factors.ts';
+import type { User } from '../../store/people/user.ts';
+import type { Users } from '../../store/people/users.ts';
 import { createDeviceToken } from './device-token.ts';
 import type { AuthenticatedUser } from './identity.ts';
 import type { Throttle } from './throttle.ts';

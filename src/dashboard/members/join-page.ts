@@ -3,7 +3,7 @@
 import type { FastifyReply } from 'fastify';
 import { passwordFault } from '../../account/password.ts';
 import { hashSecret, isSecret } from '../../account/secret.ts';
-import type { Invitation, Members } from '../../store/members/sql-members.ts';
+import type { Invitation, Members } from '../../store/people/members.ts';
 import type { Store } from '../../store/store.ts';
 import { form, seeOther } from '../account/frame.ts';
 import { type FormFaults, newPasswordField, type PublicForms } from '../account/public-forms.ts';

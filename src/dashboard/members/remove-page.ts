@@ -2,10 +2,10 @@
 // these keys are revoked as well.
 
 import { AppError } from '../../errors.ts';
-import type { MemberChange } from '../../store/members/sql-members.ts';
-import type { KeySummary } from '../../store/sql-keys.ts';
+import type { MemberChange } from '../../store/people/members.ts';
+import type { KeySummary } from '../../store/accounts/keys.ts';
 import type { Store } from '../../store/store.ts';
-import { type User, addressOf } from '../../store/users.ts';
+import { type User, addressOf } from '../../store/people/user.ts';
 import { time } from '../account/fields.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';
 import { maskedKey, stateOf } from '../account/key-pages.ts';

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { AccountState } from '../../account/access.ts';
 import type { PlanBook } from '../../account/plans.ts';
 import { must } from '../../primitives/must.ts';
-import type { AccountSummary } from '../../store/sql-accounts.ts';
+import type { AccountSummary } from '../../store/accounts/accounts.ts';
 import type { Store } from '../../store/store.ts';
 import { type CsvValue, toCsv } from '../account/csv.ts';
 import { count, field, time } from '../account/fields.ts';

@@ -3,7 +3,7 @@
 import type { FastifyReply } from 'fastify';
 import type { PlanBook } from '../../account/plans.ts';
 import { AppError } from '../../errors.ts';
-import type { AccountSummary } from '../../store/sql-accounts.ts';
+import type { AccountSummary } from '../../store/accounts/accounts.ts';
 import type { Store } from '../../store/store.ts';
 import { count, field, problem, time } from '../account/fields.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';

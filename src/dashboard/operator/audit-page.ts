@@ -1,6 +1,6 @@
 // The audit log: every change with its actor, newest first, with filters. Ids of users are shown as addresses.
 
-import type { AuditEntry, AuditFilter } from '../../store/sql-audit.ts';
+import type { AuditEntry, AuditFilter } from '../../store/audit.ts';
 import type { Store } from '../../store/store.ts';
 import { field, time } from '../account/fields.ts';
 import { sendPrivate } from '../account/frame.ts';

@@ -2,7 +2,7 @@
 
 import type { PlanBook } from '../../account/plans.ts';
 import { AppError } from '../../errors.ts';
-import type { AccountSummary } from '../../store/sql-accounts.ts';
+import type { AccountSummary } from '../../store/accounts/accounts.ts';
 import type { Store } from '../../store/store.ts';
 import { sendPrivate } from '../account/frame.ts';
 import { addRequestViews } from '../account/request-pages.ts';

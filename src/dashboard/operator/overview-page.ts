@@ -1,7 +1,7 @@
 // The start page for operators: how the service did in the last 30 days, and what waits right now.
 
 import type { PlanBook } from '../../account/plans.ts';
-import type { PlanCount } from '../../store/operator/sql-operator-data.ts';
+import type { PlanCount } from '../../store/accounts/operator-data.ts';
 import type { Store } from '../../store/store.ts';
 import type { HealthReport } from '../../telemetry/health.ts';
 import { count } from '../account/fields.ts';

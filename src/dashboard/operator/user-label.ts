@@ -1,4 +1,4 @@
-import type { User } from '../../store/users.ts';
+import type { User } from '../../store/people/user.ts';
 
 /** An address as operators see it. An unconfirmed one may belong to someone else, so it is marked. */
 export function userLabel({ email, unconfirmedEmail, role, accountRole }: User): string {

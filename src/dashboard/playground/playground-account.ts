@@ -11,7 +11,7 @@ import type { Identify } from '../../http/overlay/admit.ts';
 import type { RouteGroup } from '../../http/route-group.ts';
 import { must } from '../../primitives/must.ts';
 import type { Store } from '../../store/store.ts';
-import type { User } from '../../store/users.ts';
+import type { User } from '../../store/people/user.ts';
 import { PRIVATE_HEADERS, shownEmail } from '../account/frame.ts';
 import type { SessionGuard } from '../identity/session-guard.ts';
 

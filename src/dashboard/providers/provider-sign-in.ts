@@ -7,9 +7,9 @@
 
 import { mailboxOf } from '../../account/email.ts';
 import type { ProviderIdentity, SignInProvider } from '../../account/sign-in-provider.ts';
-import type { LinkedIdentities, LinkRefusal } from '../../store/identities/sql-linked-identities.ts';
-import type { User } from '../../store/users.ts';
-import type { Users } from '../../store/sql-users.ts';
+import type { LinkedIdentities, LinkRefusal } from '../../store/people/linked-identities.ts';
+import type { User } from '../../store/people/user.ts';
+import type { Users } from '../../store/people/users.ts';
 import { createDeviceToken } from '../identity/device-token.ts';
 import type { AuthenticatedUser } from '../identity/identity.ts';
 import type { Throttle } from '../identity/throttle.ts';

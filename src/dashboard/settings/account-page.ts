@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import type { Billing } from '../../billing/billing.ts';
 import { AppError } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
-import type { ExportedRows } from '../../store/account-data/sql-account-data.ts';
+import type { ExportedRows } from '../../store/accounts/account-data.ts';
 import type { Store } from '../../store/store.ts';
 import { field, time } from '../account/fields.ts';
 import { form, PRIVATE_HEADERS, seeOther, sendPrivate, shownEmail } from '../account/frame.ts';

@@ -3,7 +3,7 @@
 
 import type { FastifyReply } from 'fastify';
 import type { Store } from '../../store/store.ts';
-import type { User } from '../../store/users.ts';
+import type { User } from '../../store/people/user.ts';
 import { field } from '../account/fields.ts';
 import { form, seeOther } from '../account/frame.ts';
 import type { PublicForms } from '../account/public-forms.ts';

@@ -3,8 +3,8 @@
 import { hashSecret } from '../../account/secret.ts';
 import { AppError } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
-import type { SessionSummary } from '../../store/sql-sessions.ts';
-import type { UserRole } from '../../store/users.ts';
+import type { SessionSummary } from '../../store/people/sessions.ts';
+import type { UserRole } from '../../store/people/user.ts';
 import { time } from '../account/fields.ts';
 import { form, seeOther } from '../account/frame.ts';
 import type { SignedInRoutes } from '../account/signed-in-routes.ts';

@@ -4,7 +4,7 @@
 import type { FastifyReply } from 'fastify';
 import { encode } from 'uqr';
 import { createTotpSecret, isTotpSecret, totpUrl } from '../../account/totp.ts';
-import type { AuthenticatorState } from '../../store/security/sql-second-factors.ts';
+import type { AuthenticatorState } from '../../store/people/second-factors.ts';
 import type { Store } from '../../store/store.ts';
 import { field, problem, time } from '../account/fields.ts';
 import { form, seeOther, sendPrivate, shownEmail } from '../account/frame.ts';

@@ -1,7 +1,7 @@
 // Delivered renders and credits per key and type.
 
-import type { KeySummary } from '../../store/sql-keys.ts';
-import type { RenderKind, UsageDetail } from '../../store/usage/sql-usage-details.ts';
+import type { KeySummary } from '../../store/accounts/keys.ts';
+import type { RenderKind, UsageDetail } from '../../store/ledger/usage-details.ts';
 import { count } from '../account/fields.ts';
 import { type Html, html } from '../html.ts';
 import { table } from '../tables.ts';

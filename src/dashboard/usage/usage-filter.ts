@@ -1,8 +1,8 @@
 // The filters of the usage page: a range of days, a key and a type of render. They are part of the address.
 
 import type { Period } from '../../account/period.ts';
-import type { KeySummary } from '../../store/sql-keys.ts';
-import type { RenderKind, UsageDetail } from '../../store/usage/sql-usage-details.ts';
+import type { KeySummary } from '../../store/accounts/keys.ts';
+import type { RenderKind, UsageDetail } from '../../store/ledger/usage-details.ts';
 import { dayAfter } from '../account/outcomes.ts';
 import { queryOf } from '../account/signed-in-routes.ts';
 import { type Html, html } from '../html.ts';

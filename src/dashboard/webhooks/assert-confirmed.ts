@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts';
-import type { User } from '../../store/users.ts';
+import type { User } from '../../store/people/user.ts';
 
 const CONFIRM_FIRST = 'Confirm your email address to receive webhooks.';
 

@@ -2,7 +2,7 @@
 
 import { AppError } from '../../errors.ts';
 import type { WebhookChanges } from '../../http/webhooks/webhook-changes.ts';
-import type { DeliveryDetails, WebhookAttempt, WebhookDelivery } from '../../store/webhooks/webhooks.ts';
+import type { DeliveryDetails, WebhookAttempt, WebhookDelivery } from '../../store/webhooks/webhook.ts';
 import { count, time } from '../account/fields.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';
 import { idOf, queryOf, type SignedInRoutes } from '../account/signed-in-routes.ts';

@@ -3,8 +3,8 @@
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../../errors.ts';
 import type { WebhookChanges } from '../../http/webhooks/webhook-changes.ts';
-import type { User } from '../../store/users.ts';
-import { WEBHOOK_EVENTS } from '../../store/webhooks/webhooks.ts';
+import type { User } from '../../store/people/user.ts';
+import { WEBHOOK_EVENTS } from '../../store/webhooks/webhook.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';
 import { OVERLAPS } from '../account/key-changes.ts';
 import { idOf, type SignedInRoutes } from '../account/signed-in-routes.ts';

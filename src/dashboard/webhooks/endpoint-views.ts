@@ -1,7 +1,7 @@
 // What the pages of webhook endpoints show.
 
 import { MAX_ENDPOINTS } from '../../http/webhooks/webhook-changes.ts';
-import { WEBHOOK_EVENTS, type WebhookEndpoint, type WebhookSecret } from '../../store/webhooks/webhooks.ts';
+import { WEBHOOK_EVENTS, type WebhookEndpoint, type WebhookSecret } from '../../store/webhooks/webhook.ts';
 import { field, time } from '../account/fields.ts';
 import { form } from '../account/frame.ts';
 import { keyBlock } from '../account/key-block.ts';

@@ -2,7 +2,7 @@
 // lookup goes to the store, so that a suspended or revoked key stops working immediately.
 
 import { BoundedMap } from '../../primitives/bounded-map.ts';
-import type { Keys } from '../../store/sql-keys.ts';
+import type { Keys } from '../../store/accounts/keys.ts';
 
 type Find = Keys['find'];
 

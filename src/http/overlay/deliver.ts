@@ -1,7 +1,7 @@
 // The last steps of a request: sends the finished file, or a link to it, and charges for it.
 
 import type { FastifyRequest } from 'fastify';
-import type { Remembered } from '../../store/holds.ts';
+import type { Remembered } from '../../store/ledger/holds.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Marketplace } from '../access/marketplace.ts';
 import type { LinkDelivery } from '../renders/link-delivery.ts';

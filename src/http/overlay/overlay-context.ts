@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Renderer } from '../../dispatch/renderer.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { LazyDirectory } from '../../media/work-area.ts';
-import type { Users } from '../../store/sql-users.ts';
+import type { Users } from '../../store/people/users.ts';
 import type { RequestType } from '../../telemetry/metrics.ts';
 import type { AssetFetcher } from '../../fetch/asset-fetcher.ts';
 import type { RenderAcceptor } from '../renders/accept.ts';

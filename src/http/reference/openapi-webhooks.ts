@@ -5,7 +5,7 @@ import { EVENTS, TEST_EVENT } from '../../api/webhook-schemas.ts';
 import { MAX_URL_LENGTH } from '../../caption/asset-url.ts';
 import type { ErrorCode } from '../../errors.ts';
 import type { Json } from '../../primitives/json-schema.ts';
-import { WEBHOOK_EVENTS, type WebhookEventType } from '../../store/webhooks/webhooks.ts';
+import { WEBHOOK_EVENTS, type WebhookEventType } from '../../store/webhooks/webhook.ts';
 import { PAGE_LIMIT } from '../renders/render-routes.ts';
 import { DEFAULT_OVERLAP_SECONDS, MAX_OVERLAP_SECONDS } from '../webhooks/rotation-field.ts';
 import { MAX_ENDPOINTS } from '../webhooks/webhook-changes.ts';

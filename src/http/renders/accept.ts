@@ -1,7 +1,7 @@
 // Accepting an asynchronous request: its file goes to storage and its render into the database, then the response is sent.
 // From then on the render doesn't depend on this server.
 
-import type { Renders } from '../../store/renders/sql-renders.ts';
+import type { Renders } from '../../store/renders/renders.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
@@ -16,7 +16,7 @@ import {
   type NewRender,
   type StoredAsset,
   type StoredLimits,
-} from '../../store/renders/renders.ts';
+} from '../../store/renders/render.ts';
 import { storageError, storageLimitsOf } from '../../renders/storage-room.ts';
 import { TEST_RENDERS_PER_DAY, testRendersExceeded } from '../../renders/test-render-limit.ts';
 import type { Logger } from '../../telemetry/logger.ts';

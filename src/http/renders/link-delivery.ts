@@ -1,6 +1,6 @@
 // `deliver=url` on a request that waits: the finished file goes to storage, and the response has a link to it.
 
-import type { Renders } from '../../store/renders/sql-renders.ts';
+import type { Renders } from '../../store/renders/renders.ts';
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
 import type { ObjectStorage } from '../../storage/object-storage.ts';
@@ -10,7 +10,7 @@ import {
   type NewRender,
   type RenderRecord,
   type RenderSuccess,
-} from '../../store/renders/renders.ts';
+} from '../../store/renders/render.ts';
 import type { Caller } from '../../account/caller.ts';
 import type { Marketplace } from '../access/marketplace.ts';
 import { billingHeaders, type RequestDelivery } from '../overlay/deliver.ts';

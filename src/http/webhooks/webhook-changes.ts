@@ -5,7 +5,7 @@ import { parseUrlField } from '../../caption/asset-url.ts';
 import { typeName } from '../../caption/quote.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
-import type { Actor } from '../../store/sql-audit.ts';
+import type { Actor } from '../../store/audit.ts';
 import type { Limits } from '../../store/limits.ts';
 import type { Store } from '../../store/store.ts';
 import {
@@ -16,7 +16,7 @@ import {
   type WebhookEndpoint,
   type WebhookEventType,
   type WebhookSecret,
-} from '../../store/webhooks/webhooks.ts';
+} from '../../store/webhooks/webhook.ts';
 import type { FetchPolicy } from '../../fetch/fetch-policy.ts';
 import { testMessage } from '../../webhooks/webhook-message.ts';
 

@@ -5,8 +5,8 @@ import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } f
 import type { ResponseOf } from '../../api/response-schemas.ts';
 import { pointerTo } from '../../caption/quote.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
-import type { Actor } from '../../store/sql-audit.ts';
-import type { Keys } from '../../store/sql-keys.ts';
+import type { Actor } from '../../store/audit.ts';
+import type { Keys } from '../../store/accounts/keys.ts';
 import type { Caller } from '../../account/caller.ts';
 import { type ReadDependencies, readRoute } from '../read-route.ts';
 import { receiveSmall } from '../renders/batch-routes.ts';

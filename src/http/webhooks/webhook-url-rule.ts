@@ -2,7 +2,7 @@
 // servers.
 
 import type { UrlFault } from '../../caption/asset-url.ts';
-import type { Users } from '../../store/sql-users.ts';
+import type { Users } from '../../store/people/users.ts';
 import type { Caller } from '../../account/caller.ts';
 import type { FetchPolicy } from '../../fetch/fetch-policy.ts';
 

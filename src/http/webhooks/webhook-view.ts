@@ -6,7 +6,7 @@ import type {
   WebhookAttempt,
   WebhookDelivery,
   WebhookEndpoint,
-} from '../../store/webhooks/webhooks.ts';
+} from '../../store/webhooks/webhook.ts';
 
 export const ENDPOINTS_PATH = '/v1/webhook-endpoints';
 export const DELIVERIES_PATH = '/v1/webhook-deliveries';

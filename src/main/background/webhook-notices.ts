@@ -3,8 +3,8 @@
 import { may } from '../../account/roles.ts';
 import type { Email, Mailer } from '../../mail/mailer.ts';
 import type { Store } from '../../store/store.ts';
-import type { User } from '../../store/users.ts';
-import type { WebhookEndpoint } from '../../store/webhooks/webhooks.ts';
+import type { User } from '../../store/people/user.ts';
+import type { WebhookEndpoint } from '../../store/webhooks/webhook.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import { must } from '../../primitives/must.ts';

@@ -3,7 +3,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { first, insertRow, insertRows, type SqlSession } from '../engine.ts';
 import { integer, type SqlParameters, text } from '../rows.ts';
-import { countTestRenders } from './test-renders.ts';
+import { countTestRenders } from '../ledger/test-renders.ts';
 import { IN_QUEUE } from './render-claims.ts';
 import type {
   AcceptedKey,
@@ -15,7 +15,7 @@ import type {
   RenderStatus,
   StorageDemand,
   StorageLimits,
-} from './renders.ts';
+} from './render.ts';
 import { storedBytesOf, storedBytesOfService } from './stored-bytes.ts';
 import { must } from '../../primitives/must.ts';
 

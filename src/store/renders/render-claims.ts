@@ -4,9 +4,9 @@
 import type { Engine } from '../engine.ts';
 import { ROUND, Rounds } from '../bounded/rounds.ts';
 import { integer, integerOrNull, type SqlRow, text, textOrNull } from '../rows.ts';
-import type { Clock } from '../sql-audit.ts';
+import type { Clock } from '../audit.ts';
 import { toRender } from './render-rows.ts';
-import { type ClaimedRender, RENDER_LANES, type RenderLane } from './renders.ts';
+import { type ClaimedRender, RENDER_LANES, type RenderLane } from './render.ts';
 
 /** Renewed far more often, so that some failed renewals do no harm. */
 const LEASE_MS = 30_000;

@@ -3,9 +3,9 @@
 
 import type { Engine } from '../engine.ts';
 import { oneOf, text } from '../rows.ts';
-import type { Clock } from '../sql-audit.ts';
+import type { Clock } from '../audit.ts';
 import { type SqlCondition, deleteInSteps } from '../bounded/steps.ts';
-import type { ExpiredObject } from './renders.ts';
+import type { ExpiredObject } from './render.ts';
 
 const ENDED = "status in ('succeeded', 'failed', 'canceled')";
 

@@ -2,13 +2,7 @@
 
 import { date, integer, integerOrNull, oneOf, type SqlRow, text, textOrNull } from '../rows.ts';
 import type { SqlCondition } from '../bounded/steps.ts';
-import {
-  RENDER_STATUSES,
-  type RenderRecord,
-  type RenderScope,
-  type StoredAsset,
-  type StoredOutput,
-} from './renders.ts';
+import { RENDER_STATUSES, type RenderRecord, type RenderScope, type StoredAsset, type StoredOutput } from './render.ts';
 
 export function toRender(row: SqlRow): RenderRecord {
   return {

@@ -1,232 +1,360 @@
-// The interface of renders that outlive their request: accepted ones that wait or run, and finished ones whose result can be
-// downloaded. A row is the source of truth. A server that works on it has a lease on the row, so a crash of the server loses
-// nothing: another one claims the row when the lease has run out.
+// Renders that outlive their request. Transactions touch the tables in the order of the ledger: idempotency, `renders`,
+// the hold, its period, usage.
 
-import type { KeyMode } from '../../account/api-key.ts';
-import type { Period } from '../../account/period.ts';
-import { OutcomeUnknown } from '../engine.ts';
-import type { Remembered } from '../holds.ts';
+import { randomUUID } from 'node:crypto';
+import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
+import { date, oneOf, type SqlRow, text, textOrNull } from '../rows.ts';
+import type { Clock } from '../audit.ts';
+import { closeHold, completeKey } from '../ledger/holds.ts';
+import { type SqlCondition, listInSteps } from '../bounded/steps.ts';
+import { addUsage } from '../ledger/usage.ts';
+import { uncountTestRender } from '../ledger/test-renders.ts';
+import { addBatchEvent } from '../webhooks/publish-event.ts';
+import { acceptRenders, rowOf, storageExceeded } from './accept-renders.ts';
+import { lockAccount } from '../accounts/subscriptions.ts';
+import { ACTIVE, RenderClaims } from './render-claims.ts';
+import { RenderRetention } from './render-retention.ts';
+import { inScope, toRender } from './render-rows.ts';
+import {
+  type AcceptOptions,
+  type Acceptance,
+  type Addition,
+  type ClaimedRender,
+  type ExpiredObject,
+  type FinishedOptions,
+  type NewRender,
+  type OverStorage,
+  type RenderEvent,
+  type RenderEvents,
+  type RenderFailure,
+  type RenderLane,
+  type RenderPage,
+  type RenderRecord,
+  type RenderScope,
+  type RenderSuccess,
+  RENDER_EVENTS,
+  type StorageDemand,
+  type StorageLimits,
+} from './render.ts';
 import type { Attempt } from './lock-attempt.ts';
 
-export const RENDER_STATUSES = ['queued', 'rendering', 'succeeded', 'failed', 'canceled'] as const;
-export type RenderStatus = (typeof RENDER_STATUSES)[number];
+const IS_LATEST = "id = :renderId and attempts = :number and status = 'rendering'";
 
-/** What a render waits for: workers of one kind, or, with a URL, for the file that tells the kind. */
-export const RENDER_LANES = ['image', 'video', 'fetch'] as const;
-export type RenderLane = (typeof RENDER_LANES)[number];
+/** Thrown to roll back the end of a render whose hold isn't reserved any more. */
+class HoldGone extends Error {}
 
-/** An object in storage. */
-export interface StoredAsset {
-  readonly name: string;
-  readonly format: string;
-  readonly bytes: number;
-  /** Hexadecimal; only for requests with an idempotency key. */
-  readonly sha256: string | undefined;
+export class Renders {
+  readonly events: RenderEvents;
+  readonly #engine: Engine;
+  readonly #clock: Clock;
+  readonly #owner: string;
+  readonly #retention: RenderRetention;
+  readonly #claims: RenderClaims;
+
+  constructor(engine: Engine, clock: Clock, owner: string) {
+    this.#engine = engine;
+    this.#clock = clock;
+    this.#owner = owner;
+    this.#retention = new RenderRetention(engine, clock);
+    this.#claims = new RenderClaims(engine, clock, owner);
+    this.events = createEvents(engine, clock);
+  }
+
+  /** All of them or none, in one transaction with the idempotency key. */
+  async accept(renders: readonly NewRender[], options: AcceptOptions): Promise<Acceptance> {
+    return await this.#engine.transaction(
+      async (session) => await acceptRenders(session, renders, options, options.at ?? this.#clock()),
+    );
+  }
+
+  /**
+   * Takes the lease of the next render that is due: accounts with fewer running renders first, then the one whose last
+   * render started longest ago. Undefined when none is due.
+   */
+  async claim(lane: RenderLane): Promise<ClaimedRender | undefined> {
+    return await this.#claims.claim(lane);
+  }
+
+  /** Extends the lease. False when the render was canceled or another server has claimed it. */
+  async renew({ renderId, number }: Attempt, progress: number): Promise<boolean> {
+    const renewed = await this.#engine.run(
+      `update renders set due_at = :dueAt, progress = :progress where ${IS_LATEST}`,
+      {
+        dueAt: this.#claims.leaseEnd(this.#clock()),
+        progress: Math.round(Math.min(1, Math.max(0, progress)) * 1_000),
+        renderId,
+        number,
+      },
+    );
+    return renewed === 1;
+  }
+
+  /** Ends the attempt without a result. The render is due again after the delay. */
+  async giveBack({ renderId, number }: Attempt, delayMs: number): Promise<void> {
+    const dueAt = new Date(this.#clock().getTime() + delayMs).toISOString();
+    await this.#engine.run(
+      `update renders set status = 'queued', owner = null, due_at = :dueAt, progress = 0 where ${IS_LATEST}`,
+      { dueAt, renderId, number },
+    );
+  }
+
+  /** Charges the reserved credits in the same transaction. False, without a change, when the attempt isn't the latest. */
+  async succeed({ renderId, number }: Attempt, success: RenderSuccess): Promise<boolean> {
+    return await this.#engine.transaction(async (session) => {
+      const row = await this.#writeSuccess(session, { renderId, number }, success, this.#clock());
+      if (row === undefined) return false;
+      await this.#settle(session, renderId, success);
+      await this.#addEvent(session, row, 'render.succeeded');
+      return true;
+    });
+  }
+
+  /** Undefined when the account has room. Another request may take that room at any time. */
+  async storageExceeded(demand: StorageDemand, limits: StorageLimits): Promise<OverStorage | undefined> {
+    return await storageExceeded(this.#engine, demand, limits);
+  }
+
+  /** Stores a render that has finished inside its request, and settles its hold. Otherwise nothing is changed. */
+  async addFinished(
+    render: NewRender,
+    success: RenderSuccess,
+    { limits, remember, at: now = this.#clock() }: FinishedOptions,
+  ): Promise<Addition> {
+    const { accountId } = render;
+    const demand = { accountId, bytes: success.output.bytes };
+    try {
+      return await this.#engine.transaction(async (session) => {
+        await lockAccount(session, accountId);
+        const exceeded = await storageExceeded(session, demand, limits);
+        if (exceeded) return exceeded;
+        if (remember !== undefined && !(await completeKey(session, render.id, remember))) throw new HoldGone();
+        await insertRow(session, 'renders', rowOf(render, { status: 'rendering', now, key: remember?.key }));
+        const row = await this.#writeSuccess(session, { renderId: render.id, number: 0 }, success, now);
+        await this.#settle(session, render.id, success);
+        if (row !== undefined) await this.#addEvent(session, row, 'render.succeeded');
+        return { kind: 'added' };
+      });
+    } catch (error) {
+      if (error instanceof HoldGone) return { kind: 'hold gone' };
+      throw error;
+    }
+  }
+
+  /** Releases reserved credits in the same transaction. False, without a change, when the attempt isn't the latest. */
+  async fail({ renderId, number }: Attempt, { error, code, durationMs }: RenderFailure): Promise<boolean> {
+    return await this.#engine.transaction(async (session) => {
+      const at = this.#clock().toISOString();
+      const row = await first(
+        session,
+        `update renders set status = 'failed', owner = null, finished_at = :at, error = :error, credits = 0
+         where ${IS_LATEST} returning id, account_id, mode, created_at`,
+        { at, error, renderId, number },
+      );
+      if (row === undefined) return false;
+      await this.#release(session, row, code, durationMs);
+      await this.#addEvent(session, row, 'render.failed');
+      return true;
+    });
+  }
+
+  /** Cancels the render unless it has ended, and releases its credits. Undefined when there is none in scope. */
+  async cancel(scope: RenderScope, renderId: string): Promise<RenderRecord | undefined> {
+    const [condition, parameters] = inScope(scope);
+    return await this.#engine.transaction(async (session) => {
+      const row = await first(
+        session,
+        `update renders set status = 'canceled', owner = null, finished_at = :now, credits = 0
+         where id = :renderId and ${ACTIVE} and ${condition} returning *`,
+        { ...parameters, now: this.#clock(), renderId },
+      );
+      if (row === undefined) return await findRender(session, scope, renderId);
+      await this.#release(session, row, 'canceled', undefined);
+      await this.#addEvent(session, row, 'render.canceled');
+      return toRender(row);
+    });
+  }
+
+  async find(scope: RenderScope, renderId: string): Promise<RenderRecord | undefined> {
+    return await findRender(this.#engine, scope, renderId);
+  }
+
+  /** For the link to a result, which ends when its account is deleted, and rests while the account is suspended. */
+  async findByToken(token: string): Promise<RenderRecord | undefined> {
+    const row = await first(
+      this.#engine,
+      `select j.* from renders j join accounts a on a.id = j.account_id
+       where j.token = :token and a.state <> 'suspended' and a.deleted_at is null`,
+      { token },
+    );
+    return row && toRender(row);
+  }
+
+  /** Newest first. */
+  async list(scope: RenderScope, { limit, after, batchId, status, day }: RenderPage): Promise<RenderRecord[]> {
+    const { accountId, mode, keyId } = scope;
+    const within: SqlCondition[] = [['account_id = :accountId', { accountId }]];
+    if (batchId !== undefined) within.push(['batch_id = :batchId', { batchId }]);
+    const older = '(created_at, id) < (select c.created_at, c.id from renders c where c.id = :after)';
+    const end: SqlCondition | undefined = day === undefined ? undefined : ['created_at <= :end', { end: `${day}U` }];
+    const before: SqlCondition | undefined = after === undefined ? end : [older, { after }];
+    const from: SqlCondition | undefined =
+      day === undefined ? undefined : ['created_at >= :start', { start: `${day}T` }];
+    const filter: SqlCondition[] = after !== undefined && end ? [end] : [];
+    if (mode !== undefined) filter.push(['mode = :mode', { mode }]);
+    if (keyId !== undefined) filter.push(['key_id = :keyId', { keyId }]);
+    if (status !== undefined) filter.push(['status = :status', { status }]);
+    const list = { columns: '*', table: 'renders', order: ['created_at', 'id'], count: limit };
+    return (await listInSteps(this.#engine, { ...list, within, before, from, filter })).map(toRender);
+  }
+
+  /** Deletes a render that has ended. Its objects must be deleted first. */
+  async remove(scope: RenderScope, renderId: string): Promise<void> {
+    const [condition, parameters] = inScope(scope);
+    await this.#engine.transaction(async (session) => {
+      // Renders of one batch are deleted one after the other, so that one of them is the last.
+      await session.run(
+        'update render_batches set mode = mode where id = (select batch_id from renders where id = :renderId)',
+        { renderId },
+      );
+      const row = await first(
+        session,
+        `delete from renders where id = :renderId and not ${ACTIVE} and ${condition}
+         returning account_id, batch_id, idempotency_key`,
+        { ...parameters, renderId },
+      );
+      if (row === undefined) return;
+      const batchId = textOrNull(row, 'batch_id');
+      if (batchId !== null) await this.#keepBatchEvent(session, text(row, 'account_id'), batchId, renderId);
+      const key = textOrNull(row, 'idempotency_key');
+      if (key === null) return;
+      // The key of a batch stands for all its renders, so it goes with the last one.
+      await session.run(
+        `delete from idempotency where account_id = :accountId and key = :key and render_id = :claimedBy
+         and not exists (select 1 from renders where batch_id = :batchId)`,
+        { accountId: text(row, 'account_id'), key, claimedBy: batchId ?? renderId, batchId },
+      );
+    });
+  }
+
+  /** Makes the renders of dead processes due now, and returns their ids. */
+  async releaseLost(isGone: (owner: string) => boolean): Promise<string[]> {
+    const rows = await this.#engine.all(
+      // The condition on the account makes SQLite look into the index of running renders.
+      "select id, owner, attempts from renders where status = 'rendering' and account_id > '' and owner <> :owner",
+      { owner: this.#owner },
+    );
+    const lost = rows.filter((row) => isGone(text(row, 'owner')));
+    for (const row of lost) await this.giveBack({ renderId: text(row, 'id'), number: Number(row['attempts']) }, 0);
+    return lost.map((row) => text(row, 'id'));
+  }
+
+  /** Assets of ended renders, and outputs whose time is over. */
+  async expiredObjects(count: number): Promise<ExpiredObject[]> {
+    return await this.#retention.expiredObjects(count);
+  }
+
+  async markDeleted(object: ExpiredObject): Promise<void> {
+    await this.#retention.markDeleted(object);
+  }
+
+  /** Of these names, those that no render needs. */
+  async orphans(names: readonly string[]): Promise<string[]> {
+    return await this.#retention.orphans(names);
+  }
+
+  /** Deletes the records of renders that ended before `at` and have no objects any more. */
+  async deleteBefore(at: Date): Promise<number> {
+    return await this.#retention.deleteBefore(at);
+  }
+
+  async #writeSuccess(
+    session: SqlSession,
+    { renderId, number }: Attempt,
+    { output, result, sourceType, credits }: RenderSuccess,
+    now: Date,
+  ): Promise<SqlRow | undefined> {
+    const { name, bytes, token, expiresAt } = output;
+    return await first(
+      session,
+      `update renders set status = 'succeeded', owner = null, finished_at = :at, started_at = coalesce(started_at, :at),
+         progress = 1000, result = :result, source_type = :sourceType, credits = :credits, output = :name,
+         output_bytes = :bytes, has_output = 1, token = :token, expires_at = :expiresAt
+       where ${IS_LATEST} returning id, account_id, mode`,
+      {
+        ...{ at: now, result, sourceType, credits, name, bytes, token },
+        ...{ expiresAt, renderId, number },
+      },
+    );
+  }
+
+  async #settle(session: SqlSession, renderId: string, { durationMs }: RenderSuccess): Promise<void> {
+    const ending = { outcome: 'delivered', durationMs };
+    const isSettled = await closeHold(session, renderId, { state: 'settled', ending }, this.#clock().toISOString());
+    if (!isSettled) throw new HoldGone(`the hold of render ${renderId} isn't reserved any more`);
+  }
+
+  /** A render that ended before its credits were reserved counts in the usage of the account, too. */
+  async #release(session: SqlSession, row: SqlRow, outcome: string, durationMs: number | undefined): Promise<void> {
+    const at = this.#clock().toISOString();
+    const ending = { outcome, durationMs };
+    const [accountId, mode] = [text(row, 'account_id'), text(row, 'mode')];
+    const hadHold = await closeHold(session, text(row, 'id'), { state: 'released', ending }, at);
+    if (mode === 'test') await uncountTestRender(session, accountId, text(row, 'created_at'));
+    if (hadHold) return;
+    await addUsage(session, { accountId, day: at.slice(0, 10), mode, outcome, renders: 1, credits: 0 });
+  }
+
+  /** The event of the batch follows from the one of its last render, which isn't published after the render is deleted. */
+  async #keepBatchEvent(session: SqlSession, accountId: string, batchId: string, renderId: string): Promise<void> {
+    const pending = 'select 1 as one from render_events where handled_at is null and render_id = :renderId';
+    if ((await session.all(pending, { renderId })).length === 0) return;
+    await addBatchEvent(session, accountId, batchId, this.#clock().toISOString());
+  }
+
+  async #addEvent(session: SqlSession, row: SqlRow, type: RenderEvent['type']): Promise<void> {
+    await insertRow(session, 'render_events', {
+      id: randomUUID(),
+      accountId: text(row, 'account_id'),
+      renderId: text(row, 'id'),
+      type,
+      createdAt: this.#clock(),
+    });
+  }
 }
 
-/** Facts of the render that never change. */
-interface RenderOrigin {
-  readonly id: string;
-  readonly accountId: string;
-  readonly keyId: string | undefined;
-  readonly mode: KeyMode;
-  readonly batchId: string | undefined;
-  /** The fields of the request as JSON. */
-  readonly request: string;
-  /** The plan at the time of acceptance, and the period that is charged. */
-  readonly plan: string;
-  readonly period: Period;
-  readonly renews: boolean;
+async function findRender(
+  session: SqlSession,
+  scope: RenderScope,
+  renderId: string,
+): Promise<RenderRecord | undefined> {
+  const [condition, parameters] = inScope(scope);
+  const row = await first(session, `select * from renders where id = :renderId and ${condition}`, {
+    ...parameters,
+    renderId,
+  });
+  return row && toRender(row);
 }
 
-export interface NewRender extends RenderOrigin {
-  readonly lane: RenderLane;
-  readonly asset: StoredAsset | undefined;
-  /** How many renders of the account may run at once. */
-  readonly maxRunning: number;
-}
-
-export interface StoredOutput {
-  /** Of the object in storage. */
-  readonly name: string;
-  readonly bytes: number;
-  /** The secret part of its link. */
-  readonly token: string;
-  readonly expiresAt: Date;
-}
-
-/** How a render succeeded. */
-export interface RenderSuccess {
-  readonly output: StoredOutput;
-  /** As JSON. */
-  readonly result: string;
-  readonly sourceType: string;
-  readonly credits: number;
-  readonly durationMs: number;
-}
-
-export interface RenderFailure {
-  /** The problem as JSON. */
-  readonly error: string;
-  readonly code: string;
-  readonly durationMs: number | undefined;
-}
-
-export interface RenderRecord extends RenderOrigin {
-  readonly status: RenderStatus;
-  /** 0 to 1. */
-  readonly progress: number;
-  readonly asset: StoredAsset | undefined;
-  /** Still set when the object has been deleted. */
-  readonly output: StoredOutput | undefined;
-  readonly result: string | undefined;
-  readonly error: string | undefined;
-  readonly sourceType: string | undefined;
-  readonly credits: number | undefined;
-  readonly createdAt: Date;
-  readonly startedAt: Date | undefined;
-  readonly finishedAt: Date | undefined;
-}
-
-export interface ClaimedRender {
-  readonly attempt: Attempt;
-  readonly render: RenderRecord;
-}
-
-/** What an account may have at a time. */
-export interface StoredLimits {
-  readonly queuedRenders: number;
-  readonly storedBytes: number;
-  /** Of all accounts together. */
-  readonly serviceBytes: number;
-  /** With a test key, since midnight UTC, together with the renders that are made inside their requests. */
-  readonly testRendersPerDay: number;
-}
-
-export interface NewRenderBatch {
-  readonly id: string;
-  readonly accountId: string;
-  readonly keyId: string | undefined;
-  readonly mode: KeyMode;
-}
-
-export interface AcceptOptions {
-  readonly limits: StoredLimits;
-  /** The time of acceptance, if the caller has to know it; see `acceptedRecord`. */
-  readonly at?: Date;
-  readonly batch?: NewRenderBatch;
-  readonly idempotency?: AcceptedKey;
-}
-
-export interface AcceptedKey {
-  readonly key: string;
-  readonly fingerprint: string;
-  /** Of the same request without `async`. Undefined for a batch. */
-  readonly waitingFingerprint?: string;
-  /** The renders repeat a request that was delivered with this key. Without it, nothing is accepted for such a key. */
-  readonly isRepeat?: boolean;
-}
-
-export type Acceptance =
-  | { readonly kind: 'accepted' }
-  /** The same request was accepted before, as the render or batch with this id. */
-  | { readonly kind: 'replayed'; readonly id: string }
-  /** The same request was delivered without `async`, and charged. `facts` are those of `Remembered`. */
-  | { readonly kind: 'delivered'; readonly facts: string }
-  | { readonly kind: 'mismatch' }
-  | { readonly kind: 'in flight' }
-  | OverLimit;
-
-/** One more would exceed the limit. */
-export interface OverLimit<What = keyof StoredLimits> {
-  readonly kind: 'over limit';
-  readonly what: What;
-  readonly actual: number;
-}
-
-/** The limits of what is stored, also for a render that never waits in the queue. */
-export type StorageLimits = Pick<StoredLimits, 'storedBytes' | 'serviceBytes'>;
-export type OverStorage = OverLimit<keyof StorageLimits>;
-
-/** What a request would add to an account. */
-export interface StorageDemand {
-  readonly accountId: string;
-  readonly bytes: number;
-}
-
-export interface FinishedOptions {
-  readonly limits: StorageLimits;
-  /** When the render ended, if the caller has to know it; see `finishedRecord`. */
-  readonly at?: Date;
-  readonly remember?: Remembered | undefined;
-}
-
-export type Addition = { readonly kind: 'added' } | { readonly kind: 'hold gone' } | OverStorage;
-
-/** Which renders a caller may see: those of its account, for some keys only a part. */
-export interface RenderScope {
-  readonly accountId: string;
-  readonly mode?: KeyMode;
-  readonly keyId?: string;
-}
-
-export interface RenderPage {
-  readonly limit: number;
-  /** The id of the last render of the page before. */
-  readonly after?: string | undefined;
-  readonly batchId?: string | undefined;
-  readonly status?: RenderStatus | undefined;
-  /** When they were accepted: `YYYY-MM-DD` in UTC. */
-  readonly day?: string | undefined;
-}
-
-/** An object that is no longer needed. */
-export interface ExpiredObject {
-  readonly renderId: string;
-  readonly kind: 'asset' | 'output';
-  readonly name: string;
-}
-
-export const RENDER_EVENTS = ['render.succeeded', 'render.failed', 'render.canceled', 'batch.completed'] as const;
-
-/** Something that a receiver of webhooks wants to know. */
-export interface RenderEvent {
-  readonly id: string;
-  readonly accountId: string;
-  /** For `batch.completed`, the id of the batch. */
-  readonly renderId: string;
-  readonly type: (typeof RENDER_EVENTS)[number];
-  readonly createdAt: Date;
-}
-
-/** The outbox: an event is written in the transaction that ends its render, and stays until it has been handled. */
-export interface RenderEvents {
-  /** Oldest first. */
-  pending(count: number): Promise<RenderEvent[]>;
-  markHandled(eventId: string): Promise<void>;
-}
-
-/** The record of a render that has just been accepted. A response that needs no second look can't fail after the commit. */
-export function acceptedRecord(render: NewRender, at: Date): RenderRecord {
-  const { lane, maxRunning: _maxRunning, ...origin } = render;
+function createEvents(engine: Engine, clock: Clock): RenderEvents {
   return {
-    ...origin,
-    ...{ status: 'queued', progress: 0, output: undefined, result: undefined, error: undefined, credits: undefined },
-    // A caption without an asset counts as an image.
-    sourceType: lane === 'fetch' ? undefined : lane,
-    ...{ createdAt: at, startedAt: undefined, finishedAt: undefined },
+    pending: async (count) => {
+      const rows = await engine.all(
+        'select * from render_events where handled_at is null order by created_at, id limit :count',
+        { count },
+      );
+      return rows.map((row) => ({
+        id: text(row, 'id'),
+        accountId: text(row, 'account_id'),
+        renderId: text(row, 'render_id'),
+        type: oneOf(row, 'type', RENDER_EVENTS),
+        createdAt: date(row, 'created_at'),
+      }));
+    },
+    markHandled: async (eventId) => {
+      await engine.run('update render_events set handled_at = :now where id = :eventId and handled_at is null', {
+        now: clock().toISOString(),
+        eventId,
+      });
+    },
   };
-}
-
-/** The record of a render that has just been added with `addFinished`. */
-export function finishedRecord(render: NewRender, success: RenderSuccess, at: Date): RenderRecord {
-  const { output, result, sourceType, credits } = success;
-  const times = { createdAt: at, startedAt: at, finishedAt: at };
-  const ending = { status: 'succeeded', progress: 1, output, result, sourceType, credits } as const;
-  return { ...acceptedRecord(render, at), ...ending, ...times };
-}
-
-/** Whether a write that threw this may have been made nevertheless. */
-export function isOutcomeUnknown(error: unknown): boolean {
-  return error instanceof OutcomeUnknown;
 }

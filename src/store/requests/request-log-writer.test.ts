@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../errors.ts';
-import type { LoggedRequest } from './sql-request-log.ts';
+import type { LoggedRequest } from './request-log.ts';
 import { RequestLogWriter } from './request-log-writer.ts';
 
 const request = (id: number): LoggedRequest => ({

@@ -3,7 +3,7 @@
 // send any number of them. Of those, only so many per account and minute are written, and the others are counted.
 
 import { AppError } from '../../errors.ts';
-import type { LoggedRequest, RequestLog } from './sql-request-log.ts';
+import type { LoggedRequest, RequestLog } from './request-log.ts';
 
 const MAX_WAITING = 10_000;
 const BATCH = 500;

@@ -2,9 +2,9 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { type SqlSession, insertRow } from '../engine.ts';
-import type { RenderEvent } from '../renders/renders.ts';
+import type { RenderEvent } from '../renders/render.ts';
 import { toEndpoint } from './webhook-rows.ts';
-import type { WebhookEndpoint, WebhookMessage } from './webhooks.ts';
+import type { WebhookEndpoint, WebhookMessage } from './webhook.ts';
 
 interface Publication {
   readonly event: RenderEvent;

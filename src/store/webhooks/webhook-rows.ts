@@ -9,7 +9,7 @@ import {
   type WebhookDelivery,
   type WebhookEndpoint,
   type WebhookSecret,
-} from './webhooks.ts';
+} from './webhook.ts';
 
 export function toEndpoint(row: SqlRow): WebhookEndpoint {
   const events = textList(row, 'events');

@@ -2,7 +2,7 @@
 // is stored as it is, because codes are computed from it.
 
 import { must } from '../../primitives/must.ts';
-import { type Actor, type Clock, recordAudit } from '../sql-audit.ts';
+import { type Actor, type Clock, recordAudit } from '../audit.ts';
 import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { date, integer, text } from '../rows.ts';
 

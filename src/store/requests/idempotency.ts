@@ -1,9 +1,9 @@
-import { type Engine, first, insertRow, OutcomeUnknown, type SqlSession } from './engine.ts';
-import type { PendingWrites } from './pending-writes.ts';
-import { oneOf, text, textOrNull } from './rows.ts';
-import type { Clock } from './sql-audit.ts';
-import type { Lease } from './sql-lease.ts';
-import { deleteInSteps } from './bounded/steps.ts';
+import { type Engine, first, insertRow, OutcomeUnknown, type SqlSession } from '../engine.ts';
+import type { PendingWrites } from '../ledger/pending-writes.ts';
+import { oneOf, text, textOrNull } from '../rows.ts';
+import type { Clock } from '../audit.ts';
+import type { Lease } from '../lease.ts';
+import { deleteInSteps } from '../bounded/steps.ts';
 
 export type Claim =
   | { readonly kind: 'new' }

@@ -2,7 +2,7 @@
 // each receiver, in one transaction. A server that sends a delivery has a lease on its row, which is longer than any
 // attempt, so a crash of the server only delays it.
 
-import { RENDER_EVENTS, type RenderEvent } from '../renders/renders.ts';
+import { RENDER_EVENTS, type RenderEvent } from '../renders/render.ts';
 
 export const WEBHOOK_EVENTS = RENDER_EVENTS;
 export type WebhookEventType = RenderEvent['type'];

@@ -1,11 +1,11 @@
-import { type Holder, stateOf } from '../account/access.ts';
-import { applyProviderState, type ProviderSubscription } from '../account/provider.ts';
-import { changeDue, type Subscription, withPlan } from '../account/subscription.ts';
-import { must } from '../primitives/must.ts';
-import { type Actor, type Clock, recordAudit } from './sql-audit.ts';
-import { type Engine, first, type SqlSession, insertRow } from './engine.ts';
-import { EVERY_ROW, rangesOf } from './bounded/steps.ts';
-import { bool, integer, type SqlRow, text, textOrNull } from './rows.ts';
+import { type Holder, stateOf } from '../../account/access.ts';
+import { applyProviderState, type ProviderSubscription } from '../../account/provider.ts';
+import { changeDue, type Subscription, withPlan } from '../../account/subscription.ts';
+import { must } from '../../primitives/must.ts';
+import { type Actor, type Clock, recordAudit } from '../audit.ts';
+import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
+import { EVERY_ROW, rangesOf } from '../bounded/steps.ts';
+import { bool, integer, type SqlRow, text, textOrNull } from '../rows.ts';
 import {
   asOf,
   bringUpToDate,
@@ -14,9 +14,9 @@ import {
   SUBSCRIPTION_COLUMNS,
   toSubscription,
   writeSubscription,
-} from './subscription-rows.ts';
-import { isTrusted } from './sql-lease.ts';
-import type { AccountState } from '../account/access.ts';
+} from './subscriptions.ts';
+import { isTrusted } from '../lease.ts';
+import type { AccountState } from '../../account/access.ts';
 
 export interface NewAccount {
   readonly id: string;

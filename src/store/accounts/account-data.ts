@@ -1,7 +1,7 @@
 // Everything that is stored about one account, to export or to delete it.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { type Actor, type Clock, recordAudit } from '../sql-audit.ts';
+import { type Actor, type Clock, recordAudit } from '../audit.ts';
 import { TABLES } from '../copy.ts';
 import type { Engine, SqlSession } from '../engine.ts';
 import { type SqlRow, text } from '../rows.ts';

@@ -5,7 +5,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { KEY_MODES, type KeyMode } from '../../account/api-key.ts';
 import { type Engine, insertRow } from '../engine.ts';
 import { integer, oneOf, type SqlRow, text, textOrNull, toRow } from '../rows.ts';
-import type { Clock } from '../sql-audit.ts';
+import type { Clock } from '../audit.ts';
 import { type SqlCondition, rangesOf } from '../bounded/steps.ts';
 
 const RENDER_KINDS = ['image', 'video', 'overlay'] as const;

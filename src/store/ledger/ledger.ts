@@ -9,18 +9,18 @@ import {
   type DeliveryCounts,
   isBrokenCharged,
   NO_DELIVERIES,
-} from '../account/broken-delivery.ts';
-import type { Balance } from '../account/credits.ts';
-import type { Period } from '../account/period.ts';
-import { must } from '../primitives/must.ts';
-import { type Engine, first, isUnavailable, OutcomeUnknown, type SqlSession, insertRow } from './engine.ts';
+} from '../../account/broken-delivery.ts';
+import type { Balance } from '../../account/credits.ts';
+import type { Period } from '../../account/period.ts';
+import { must } from '../../primitives/must.ts';
+import { type Engine, first, isUnavailable, OutcomeUnknown, type SqlSession, insertRow } from '../engine.ts';
 import type { PendingWrites } from './pending-writes.ts';
-import { readBalance } from './usage/period-balance.ts';
-import { text, textOrNull } from './rows.ts';
-import type { Clock } from './sql-audit.ts';
-import { countTestRenders } from './renders/test-renders.ts';
-import { lockAttempt } from './renders/lock-attempt.ts';
-import { advanceTrustedTime, isTrusted, type Lease } from './sql-lease.ts';
+import { readBalance } from './period-balance.ts';
+import { text, textOrNull } from '../rows.ts';
+import type { Clock } from '../audit.ts';
+import { countTestRenders } from './test-renders.ts';
+import { lockAttempt } from '../renders/lock-attempt.ts';
+import { advanceTrustedTime, isTrusted, type Lease } from '../lease.ts';
 import {
   type NewHold,
   type Ending,

@@ -1,10 +1,10 @@
-import { KEY_MODES, type KeyMode } from '../account/api-key.ts';
-import { BROKEN_CHARGED, BROKEN_FREE } from '../account/broken-delivery.ts';
-import { type Engine, type SqlSession, insertRow } from './engine.ts';
-import { integer, integerOrNull, oneOf, type SqlRow, text } from './rows.ts';
-import type { Clock } from './sql-audit.ts';
-import { type SqlCondition, deleteInSteps, listInSteps } from './bounded/steps.ts';
-import { usageDetails, type RenderKind, type UsageDay, type UsageDetail } from './usage/sql-usage-details.ts';
+import { KEY_MODES, type KeyMode } from '../../account/api-key.ts';
+import { BROKEN_CHARGED, BROKEN_FREE } from '../../account/broken-delivery.ts';
+import { type Engine, type SqlSession, insertRow } from '../engine.ts';
+import { integer, integerOrNull, oneOf, type SqlRow, text } from '../rows.ts';
+import type { Clock } from '../audit.ts';
+import { type SqlCondition, deleteInSteps, listInSteps } from '../bounded/steps.ts';
+import { usageDetails, type RenderKind, type UsageDay, type UsageDetail } from './usage-details.ts';
 
 export interface RenderSummary {
   readonly id: string;

@@ -6,12 +6,12 @@ import {
   isUnusual,
   type Subscription,
   type SubscriptionChange,
-} from '../account/subscription.ts';
-import { AppError } from '../errors.ts';
-import { first, type SqlSession, insertRow } from './engine.ts';
-import { bool, date, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
-import { recordAudit } from './sql-audit.ts';
-import { isTrusted } from './sql-lease.ts';
+} from '../../account/subscription.ts';
+import { AppError } from '../../errors.ts';
+import { first, type SqlSession, insertRow } from '../engine.ts';
+import { bool, date, oneOf, type SqlRow, text, textOrNull } from '../rows.ts';
+import { recordAudit } from '../audit.ts';
+import { isTrusted } from '../lease.ts';
 
 export const SUBSCRIPTION_COLUMNS =
   's.plan, s.next_plan, s.status, s.renews, s.provider, s.anchor_at, s.period_starts_at, s.period_ends_at';

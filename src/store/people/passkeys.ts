@@ -3,7 +3,7 @@
 import { must } from '../../primitives/must.ts';
 import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { date, integer, type SqlRow, text, textList } from '../rows.ts';
-import { type Clock, recordAudit } from '../sql-audit.ts';
+import { type Clock, recordAudit } from '../audit.ts';
 import { type SqlCondition, deleteInSteps } from '../bounded/steps.ts';
 
 // Passkeys and their challenges. Part of the store's interface.

@@ -2,7 +2,7 @@
 // server makes them: the holds and idempotency keys they are about belong to this one.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { isUnavailable } from './engine.ts';
+import { isUnavailable } from '../engine.ts';
 
 /** A write that failed: how a render ends in the ledger, or giving its idempotency key back. */
 export interface PendingWrite {

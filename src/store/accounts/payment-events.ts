@@ -1,6 +1,6 @@
-import { deleteInSteps } from './bounded/steps.ts';
-import { type Engine, first, insertRow } from './engine.ts';
-import type { Clock } from './sql-audit.ts';
+import { deleteInSteps } from '../bounded/steps.ts';
+import { type Engine, first, insertRow } from '../engine.ts';
+import type { Clock } from '../audit.ts';
 
 /** Events of the payment provider that were applied. */
 export class PaymentEvents {

@@ -3,13 +3,13 @@
 import { randomUUID } from 'node:crypto';
 import { createWebhookSecret } from '../../account/webhook-secret.ts';
 import { must } from '../../primitives/must.ts';
-import { type Actor, type Clock, recordAudit } from '../sql-audit.ts';
+import { type Actor, type Clock, recordAudit } from '../audit.ts';
 import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { changeInSteps } from '../bounded/steps.ts';
 import { integer } from '../rows.ts';
-import { lockAccount } from '../subscription-rows.ts';
+import { lockAccount } from '../accounts/subscriptions.ts';
 import { toEndpoint, toSecret } from './webhook-rows.ts';
-import type { NewWebhookEndpoint, WebhookEndpoint, WebhookSecret } from './webhooks.ts';
+import type { NewWebhookEndpoint, WebhookEndpoint, WebhookSecret } from './webhook.ts';
 
 /** A server that was to tell the owner may have crashed, or the mail server was away. */
 const NOTICE_RETRY_MS = 10 * 60_000;

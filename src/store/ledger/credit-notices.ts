@@ -2,7 +2,7 @@
 
 import type { Engine } from '../engine.ts';
 import { integer, type SqlParameters, text } from '../rows.ts';
-import type { Clock } from '../sql-audit.ts';
+import type { Clock } from '../audit.ts';
 import { type SqlCondition, rangesOf } from '../bounded/steps.ts';
 
 // Which users have been told by email that most or all credits of their billing period are used. Part of the store's interface.

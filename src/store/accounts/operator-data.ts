@@ -3,13 +3,13 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { KEY_MODES } from '../../account/api-key.ts';
 import { must } from '../../primitives/must.ts';
-import { type Actor, type Clock, recordAudit } from '../sql-audit.ts';
+import { type Actor, type Clock, recordAudit } from '../audit.ts';
 import { type Engine, first } from '../engine.ts';
 import { integer, oneOf, text } from '../rows.ts';
-import { addPeriod } from '../holds.ts';
+import { addPeriod } from '../ledger/holds.ts';
 import { EVERY_ROW, type SqlCondition, rangesOf } from '../bounded/steps.ts';
-import { type UsageDay, daysOf } from '../usage/sql-usage-details.ts';
-import { bringUpToDate, lockAccount } from '../subscription-rows.ts';
+import { type UsageDay, daysOf } from '../ledger/usage-details.ts';
+import { bringUpToDate, lockAccount } from './subscriptions.ts';
 
 export interface SignUpDay {
   readonly day: string;

@@ -5,8 +5,8 @@
 import { type ProviderIdentity, SIGN_IN_PROVIDERS, type SignInProvider } from '../../account/sign-in-provider.ts';
 import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { date, oneOf, type SqlRow, text } from '../rows.ts';
-import { type Clock, recordAudit } from '../sql-audit.ts';
-import { insertUser, toUser, UNIQUE_VIOLATION, USER_COLUMNS, type LiveAccess, type User } from '../users.ts';
+import { type Clock, recordAudit } from '../audit.ts';
+import { insertUser, toUser, UNIQUE_VIOLATION, USER_COLUMNS, type LiveAccess, type User } from './user.ts';
 
 export interface LinkedIdentity extends ProviderIdentity {
   readonly createdAt: Date;

@@ -1,7 +1,7 @@
 // Checks that the stored sums still follow from the rows. Each check is one statement, so servers can run meanwhile.
 
-import type { Engine } from './engine.ts';
-import { integer, text, textOrNull } from './rows.ts';
+import type { Engine } from '../engine.ts';
+import { integer, text, textOrNull } from '../rows.ts';
 
 export interface Difference {
   readonly what: 'reserved' | 'used' | 'usage';

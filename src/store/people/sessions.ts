@@ -1,9 +1,9 @@
-import { must } from '../primitives/must.ts';
-import { type Engine, first, insertRow } from './engine.ts';
-import { bool, date, text, textOrNull } from './rows.ts';
-import { type Clock, recordAudit } from './sql-audit.ts';
-import { toUser, USER_COLUMNS, type User } from './users.ts';
-import { deleteInSteps } from './bounded/steps.ts';
+import { must } from '../../primitives/must.ts';
+import { type Engine, first, insertRow } from '../engine.ts';
+import { bool, date, text, textOrNull } from '../rows.ts';
+import { type Clock, recordAudit } from '../audit.ts';
+import { toUser, USER_COLUMNS, type User } from './user.ts';
+import { deleteInSteps } from '../bounded/steps.ts';
 
 export interface NewSession {
   readonly hash: string;

@@ -1,17 +1,17 @@
 // The rows of holds and billing periods. A hold goes from `reserved` to `settled` or `released`, once; the sums of its period change
 // in the same transaction.
 
-import { BROKEN_CHARGED, BROKEN_FREE, type DeliveryCounts } from '../account/broken-delivery.ts';
-import type { Balance } from '../account/credits.ts';
-import type { Period } from '../account/period.ts';
-import { must } from '../primitives/must.ts';
-import { first, type SqlSession, insertRow } from './engine.ts';
-import { toBalance } from './usage/period-balance.ts';
-import { integer, type SqlRow, text } from './rows.ts';
-import { addUsage } from './sql-usage.ts';
-import { uncountTestRender } from './renders/test-renders.ts';
-import type { RenderKind } from './usage/sql-usage-details.ts';
-import type { KeyMode } from '../account/api-key.ts';
+import { BROKEN_CHARGED, BROKEN_FREE, type DeliveryCounts } from '../../account/broken-delivery.ts';
+import type { Balance } from '../../account/credits.ts';
+import type { Period } from '../../account/period.ts';
+import { must } from '../../primitives/must.ts';
+import { first, type SqlSession, insertRow } from '../engine.ts';
+import { toBalance } from './period-balance.ts';
+import { integer, type SqlRow, text } from '../rows.ts';
+import { addUsage } from './usage.ts';
+import { uncountTestRender } from './test-renders.ts';
+import type { RenderKind } from './usage-details.ts';
+import type { KeyMode } from '../../account/api-key.ts';
 
 export interface NewHold {
   readonly renderId: string;

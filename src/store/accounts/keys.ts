@@ -1,15 +1,15 @@
 import { timingSafeEqual } from 'node:crypto';
-import { KEY_STATES, type KeyHolder, type KeyState, stateOf } from '../account/access.ts';
-import { KEY_MODES } from '../account/api-key.ts';
-import { changeDue } from '../account/subscription.ts';
-import { must } from '../primitives/must.ts';
-import { type Actor, type Clock, recordAudit } from './sql-audit.ts';
-import { type Engine, first, insertRow } from './engine.ts';
-import { bool, oneOf, type SqlRow, type SqlParameters, text, textList, textOrNull } from './rows.ts';
-import { asOf, bringUpToDate, lockAccount, SUBSCRIPTION_COLUMNS, toSubscription } from './subscription-rows.ts';
-import { isTrusted } from './sql-lease.ts';
-import type { AccountState } from '../account/access.ts';
-import type { KeyMode } from '../account/api-key.ts';
+import { KEY_STATES, type KeyHolder, type KeyState, stateOf } from '../../account/access.ts';
+import { KEY_MODES } from '../../account/api-key.ts';
+import { changeDue } from '../../account/subscription.ts';
+import { must } from '../../primitives/must.ts';
+import { type Actor, type Clock, recordAudit } from '../audit.ts';
+import { type Engine, first, insertRow } from '../engine.ts';
+import { bool, oneOf, type SqlRow, type SqlParameters, text, textList, textOrNull } from '../rows.ts';
+import { asOf, bringUpToDate, lockAccount, SUBSCRIPTION_COLUMNS, toSubscription } from './subscriptions.ts';
+import { isTrusted } from '../lease.ts';
+import type { AccountState } from '../../account/access.ts';
+import type { KeyMode } from '../../account/api-key.ts';
 
 export interface NewKey {
   readonly id: string;

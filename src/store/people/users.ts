@@ -1,11 +1,11 @@
-import { type Actor, type Clock, recordAudit } from './sql-audit.ts';
-import { type Engine, first, type SqlSession, insertRow } from './engine.ts';
-import { searchAccounts, type AccountSearch } from './operator/search-accounts.ts';
-import { eraseUnconfirmed } from './retention/unconfirmed-accounts.ts';
-import { bool, date, oneOf, type SqlRow, text, textOrNull } from './rows.ts';
-import { approveAccount } from './sql-accounts.ts';
-import { type SqlCondition, deleteInSteps } from './bounded/steps.ts';
-import { lockExisting } from './subscription-rows.ts';
+import { type Actor, type Clock, recordAudit } from '../audit.ts';
+import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
+import { searchAccounts, type AccountSearch } from '../accounts/search-accounts.ts';
+import { eraseUnconfirmed } from '../accounts/unconfirmed-accounts.ts';
+import { bool, date, oneOf, type SqlRow, text, textOrNull } from '../rows.ts';
+import { approveAccount } from '../accounts/accounts.ts';
+import { type SqlCondition, deleteInSteps } from '../bounded/steps.ts';
+import { lockExisting } from '../accounts/subscriptions.ts';
 import {
   type Confirmation,
   type LiveAccess,
@@ -20,8 +20,8 @@ import {
   insertUser,
   createTokenKey,
   ROLES,
-} from './users.ts';
-import { must } from '../primitives/must.ts';
+} from './user.ts';
+import { must } from '../../primitives/must.ts';
 
 /** Links that were sent to one address and haven't been used or expired. */
 export const MAX_MAILED_LINKS = 5;

@@ -1,11 +1,11 @@
 // People who sign in, and the links that let them. Secrets arrive as hashes and are stored only so.
 
 import { randomBytes, randomUUID } from 'node:crypto';
-import { recordAudit } from './sql-audit.ts';
-import { first, type SqlSession, insertRow } from './engine.ts';
-import { oneOf, type SqlRow, text, textOrNull } from './rows.ts';
-import { ACCOUNT_ROLES, type AccountRole } from '../account/roles.ts';
-import { must } from '../primitives/must.ts';
+import { recordAudit } from '../audit.ts';
+import { first, type SqlSession, insertRow } from '../engine.ts';
+import { oneOf, type SqlRow, text, textOrNull } from '../rows.ts';
+import { ACCOUNT_ROLES, type AccountRole } from '../../account/roles.ts';
+import { must } from '../../primitives/must.ts';
 
 export const ROLES = ['member', 'operator'] as const;
 

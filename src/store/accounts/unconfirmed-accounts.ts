@@ -2,12 +2,12 @@
 // up. One that has paid for anything, or that an operator has changed, stays.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { eraseAccount } from '../account-data/sql-account-data.ts';
+import { eraseAccount } from './account-data.ts';
 import { type Engine, first } from '../engine.ts';
-import { ACCOUNT_VIEWED } from '../operator/sql-operator-data.ts';
+import { ACCOUNT_VIEWED } from './operator-data.ts';
 import { IN_QUEUE } from '../renders/render-claims.ts';
 import { text } from '../rows.ts';
-import type { Clock } from '../sql-audit.ts';
+import type { Clock } from '../audit.ts';
 import { type SqlCondition, rangesOf } from '../bounded/steps.ts';
 
 const ACCOUNTS = 50;

@@ -2,13 +2,13 @@
 
 import { randomUUID } from 'node:crypto';
 import { ACCOUNT_ROLES, type AccountRole } from '../../account/roles.ts';
-import { type Actor, type Clock, recordAudit } from '../sql-audit.ts';
+import { type Actor, type Clock, recordAudit } from '../audit.ts';
 import { TABLES } from '../copy.ts';
 import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { date, oneOf, type SqlRow, text } from '../rows.ts';
 import { type SqlCondition, deleteInSteps } from '../bounded/steps.ts';
-import { lockAccount, lockExisting } from '../subscription-rows.ts';
-import { createTokenKey, type User } from '../users.ts';
+import { lockAccount, lockExisting } from '../accounts/subscriptions.ts';
+import { createTokenKey, type User } from './user.ts';
 
 /** Lets its holder join the account as a new user, once. Unlike a password link, it can never change an existing user. */
 export interface Invitation {

@@ -7,7 +7,7 @@
 
 import { type Engine, first, type SqlSession, insertRow } from './engine.ts';
 import { date, textOrNull } from './rows.ts';
-import type { Clock } from './sql-audit.ts';
+import type { Clock } from './audit.ts';
 
 const LEASE_MS = 30_000;
 

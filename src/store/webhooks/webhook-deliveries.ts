@@ -2,11 +2,11 @@
 
 import { MAX_AHEAD_MS, MAX_FAILING_MS } from '../../account/webhook-schedule.ts';
 import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
-import type { RenderEvent } from '../renders/renders.ts';
+import type { RenderEvent } from '../renders/render.ts';
 import { ROUND, Rounds } from '../bounded/rounds.ts';
 import { integer, type SqlParameters, type SqlRow, text, textOrNull } from '../rows.ts';
-import { type Clock, recordAudit } from '../sql-audit.ts';
-import { endPending, ensureAccountSecrets, findEndpoint, secretsOf } from './sql-webhook-endpoints.ts';
+import { type Clock, recordAudit } from '../audit.ts';
+import { endPending, ensureAccountSecrets, findEndpoint, secretsOf } from './webhook-endpoints.ts';
 import { addDelivery, lockEnabled, publishEvent } from './publish-event.ts';
 import { deleteMessagesBefore } from './webhook-retention.ts';
 import { toAttempt, toDelivery, toEndpoint } from './webhook-rows.ts';
@@ -20,7 +20,7 @@ import type {
   WebhookAttempt,
   WebhookDelivery,
   WebhookMessage,
-} from './webhooks.ts';
+} from './webhook.ts';
 
 /** Longer than an attempt and the write of its result can take, so it needs no renewal. */
 const LEASE_MS = 60_000;
