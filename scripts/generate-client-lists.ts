@@ -14,7 +14,10 @@ import { STYLE_PRESETS } from '../src/caption/style-presets.ts';
 
 export function generateClientLists(): string {
   const formats = Object.entries(OUTPUT_FORMATS).map(([value, { title, mediaType, extension }]) => ({
-    ...{ value, title, mediaType, extension },
+    value,
+    title,
+    mediaType,
+    extension,
   }));
   const limits = { MAX_TEXT_GRAPHEMES, MAX_OVERLAYS, MAX_CAPTIONS_BYTES, MAX_CUES, MIN_SIDE, MAX_SIDE };
   return [

@@ -44,7 +44,10 @@ export function generatePythonTypes(): string {
     .components;
   const named = (name: string): Schema => must(schemas[name], name);
   const dict = (name: string, schema = named(name), parent = 'TypedDict'): TypedDict => ({
-    ...{ name, parent, schema, isSent: false },
+    name,
+    parent,
+    schema,
+    isSent: false,
   });
   const sent = (name: string, schema: Schema): TypedDict => ({ ...dict(name, schema), isSent: true });
   const { output, ...state } = must(named('Render').properties, 'the fields of a render');

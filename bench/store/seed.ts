@@ -70,9 +70,14 @@ function rowMakers(sizes: Sizes, now: Date): Readonly<Record<string, { count: nu
     account_id: index % 2 === 0 ? BIG : account(index),
   });
   const people = (index: number): SqlRow & Record<string, SqlValue> => ({
-    ...{ id: uuid('user', index), account_id: account(index), role: index === 0 ? 'operator' : 'member' },
-    ...{ email: index % 10 === 9 ? null : `user${index}@example.com`, password_hash: 'x', token_key: 'x' },
-    ...{ unconfirmed_email: index % 10 === 9 ? `user${index}@example.com` : null, created_at: ago(40) },
+    id: uuid('user', index),
+    account_id: account(index),
+    role: index === 0 ? 'operator' : 'member',
+    email: index % 10 === 9 ? null : `user${index}@example.com`,
+    password_hash: 'x',
+    token_key: 'x',
+    unconfirmed_email: index % 10 === 9 ? `user${index}@example.com` : null,
+    created_at: ago(40),
   });
   return {
     accounts: {
@@ -176,8 +181,14 @@ function rowMakers(sizes: Sizes, now: Date): Readonly<Record<string, { count: nu
     idempotency: {
       count: accounts,
       row: (index) => ({
-        ...{ account_id: account(index), key: `key-${index}`, fingerprint: 'x', render_id: uuid('render', index) },
-        ...{ owner: null, state: 'done', facts: '{}', expires_at: ago(0.5 - index / accounts) },
+        account_id: account(index),
+        key: `key-${index}`,
+        fingerprint: 'x',
+        render_id: uuid('render', index),
+        owner: null,
+        state: 'done',
+        facts: '{}',
+        expires_at: ago(0.5 - index / accounts),
       }),
     },
     payment_events: {
@@ -225,8 +236,16 @@ function rowMakers(sizes: Sizes, now: Date): Readonly<Record<string, { count: nu
         id: uuid('request', index),
         account_id: index % 10 === 0 ? BIG : account(index),
         // Some are older than requests are kept.
-        ...{ at: ago((MONTH_DAYS + 1) * (1 - index / requests)), key_id: uuid('key', 0), path: 'POST /v1/overlay' },
-        ...{ status: 200, code: null, duration_ms: 40, credits: 1, bytes_in: 100_000, bytes_out: 90_000, faults: '[]' },
+        at: ago((MONTH_DAYS + 1) * (1 - index / requests)),
+        key_id: uuid('key', 0),
+        path: 'POST /v1/overlay',
+        status: 200,
+        code: null,
+        duration_ms: 40,
+        credits: 1,
+        bytes_in: 100_000,
+        bytes_out: 90_000,
+        faults: '[]',
       }),
     },
     webhook_endpoints: {
@@ -304,17 +323,21 @@ function finished(
   const days = (index / renders) * 2 - 1;
   return {
     ...job(owned.account_id, ago),
-    ...{ id: owned.id, batch_id: index % 2 === 0 ? uuid('batch', Math.floor(index / 50)) : null, status: 'succeeded' },
-    ...{
-      is_due: 0,
-      due_at: at,
-      result: '{}',
-      credits: 1,
-      output: `outputs/${owned.id}.1`,
-      output_bytes: 1_000,
-      has_output: 1,
-    },
-    ...{ token: uuid('token', index), expires_at: ago(-days), created_at: at, started_at: at, finished_at: at },
+    id: owned.id,
+    batch_id: index % 2 === 0 ? uuid('batch', Math.floor(index / 50)) : null,
+    status: 'succeeded',
+    is_due: 0,
+    due_at: at,
+    result: '{}',
+    credits: 1,
+    output: `outputs/${owned.id}.1`,
+    output_bytes: 1_000,
+    has_output: 1,
+    token: uuid('token', index),
+    expires_at: ago(-days),
+    created_at: at,
+    started_at: at,
+    finished_at: at,
   };
 }
 
@@ -323,8 +346,16 @@ function waiting(index: number, accountId: string, ago: Ago): Record<string, Sql
   const ended = { batch_id: null, result: null, credits: null, output: null, output_bytes: 0, has_output: 0 };
   return {
     ...job(accountId, ago),
-    ...{ id: uuid('render', index), ...ended, status: 'queued', is_due: 1, due_at: at },
-    ...{ token: null, expires_at: null, created_at: at, started_at: null, finished_at: null },
+    id: uuid('render', index),
+    ...ended,
+    status: 'queued',
+    is_due: 1,
+    due_at: at,
+    token: null,
+    expires_at: null,
+    created_at: at,
+    started_at: null,
+    finished_at: null,
   };
 }
 
@@ -332,8 +363,16 @@ function delivery(index: number, accountId: string, { renders }: Sizes, ago: Ago
   const isPending = index >= renders * 0.9;
   const lane = isPending ? uuid('endpoint', index % 10_000) : uuid('endpoint', 0);
   return {
-    ...{ id: uuid('delivery', index), account_id: accountId, message_id: uuid('message', index), endpoint_id: lane },
-    ...{ lane, url: 'https://example.com/', status: isPending ? 'pending' : 'succeeded', attempts: 1 },
-    ...{ is_due: 1, due_at: ago(1), created_at: ago((MONTH_DAYS + 1) * (1 - index / renders)) },
+    id: uuid('delivery', index),
+    account_id: accountId,
+    message_id: uuid('message', index),
+    endpoint_id: lane,
+    lane,
+    url: 'https://example.com/',
+    status: isPending ? 'pending' : 'succeeded',
+    attempts: 1,
+    is_due: 1,
+    due_at: ago(1),
+    created_at: ago((MONTH_DAYS + 1) * (1 - index / renders)),
   };
 }

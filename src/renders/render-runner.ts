@@ -164,7 +164,7 @@ export class RenderRunner {
     const { logger } = this.#options;
     const entry = { renderId: claim.render.id, accountId: claim.render.accountId, attempt: claim.attempt.number };
     let progress = 0;
-    const stopRenewing = this.#keepLease(claim, controller, () => progress);
+    const lease = this.#keepLease(claim, controller, () => progress);
     try {
       const success = await runAttempt(this.#options, claim, controller.signal, {
         onLoaded: () => {
@@ -172,6 +172,7 @@ export class RenderRunner {
         },
         onStarted: () => {
           this.#heldBack.delete(controller);
+          lease.start();
         },
         onHeldBack: () => {
           this.#heldBack.add(controller);
@@ -192,7 +193,7 @@ export class RenderRunner {
       if (isLost(cause)) logger.info(entry, 'asynchronous render canceled or taken over');
       else await this.#endAttempt(claim, asAppError(cause), performance.now() - started);
     } finally {
-      stopRenewing();
+      lease.stop();
     }
   }
 
@@ -260,8 +261,8 @@ export class RenderRunner {
     });
   }
 
-  /** Also ends an attempt at its deadline. Returns the function that stops the renewals. */
-  #keepLease({ attempt, render }: ClaimedRender, controller: AbortController, progress: () => number): () => void {
+  /** Also ends an attempt at its deadline, which counts from the first start of the render. */
+  #keepLease({ attempt, render }: ClaimedRender, controller: AbortController, progress: () => number): AttemptLease {
     const { renders, logger } = this.#options;
     const { renderId } = attempt;
     const renewals = setInterval(() => {
@@ -272,17 +273,31 @@ export class RenderRunner {
         (error: unknown) => logger.warn({ renderId, err: error }, 'lease of a render not renewed, retrying'),
       );
     }, RENEW_MS).unref();
-    const leftMs = ASYNC_BUDGET_MS - (Date.now() - (render.startedAt ?? new Date()).getTime());
-    const deadline = setTimeout(
-      () => {
-        const detail = `The render took longer than ${ASYNC_BUDGET_MS / 1_000} seconds.`;
-        controller.abort(new AppError('deadline_exceeded', detail));
+    let deadline: NodeJS.Timeout | undefined;
+    return {
+      start: () => {
+        renders
+          .start(attempt)
+          .catch((error: unknown) => logger.warn({ renderId, err: error }, 'start of a render not written'));
+        const leftMs = ASYNC_BUDGET_MS - (Date.now() - (render.startedAt ?? new Date()).getTime());
+        deadline ??= setTimeout(
+          () => {
+            const detail = `The render took longer than ${ASYNC_BUDGET_MS / 1_000} seconds.`;
+            controller.abort(new AppError('deadline_exceeded', detail));
+          },
+          Math.max(0, leftMs),
+        ).unref();
       },
-      Math.max(0, leftMs),
-    ).unref();
-    return () => {
-      clearInterval(renewals);
-      clearTimeout(deadline);
+      stop: () => {
+        clearInterval(renewals);
+        clearTimeout(deadline);
+      },
     };
   }
+}
+
+interface AttemptLease {
+  /** A worker renders. */
+  readonly start: () => void;
+  readonly stop: () => void;
 }

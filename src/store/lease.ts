@@ -11,7 +11,7 @@ import type { Clock } from './audit.ts';
 
 const LEASE_MS = 30_000;
 
-export class Lease {
+export class ServerLease {
   /** Names this process, among all that ever use the database. */
   readonly owner: string;
   readonly #engine: Engine;

@@ -7,7 +7,7 @@ import { Semaphore } from '../primitives/semaphore.ts';
 import { type Engine, first, type SqlSession, insertRow } from './engine.ts';
 import { integer, real, type SqlRow } from './rows.ts';
 import type { Clock } from './audit.ts';
-import type { Lease } from './lease.ts';
+import type { ServerLease } from './lease.ts';
 import type { Limits } from './limits.ts';
 
 const NOW = 'extract(epoch from clock_timestamp())::float8 * 1000';
@@ -22,13 +22,13 @@ interface Bucket {
 export class PostgresLimits implements Limits {
   readonly #engine: Engine;
   readonly #clock: Clock;
-  readonly #lease: Lease;
+  readonly #lease: ServerLease;
   /** Renders per account in this process. The total is written, not the difference, so a lost write corrects itself. */
   readonly #running = new Map<string, number>();
   /** Writes of totals, one at a time: an older total must not replace a newer one. */
   readonly #writes = new Semaphore({ permits: 1 });
 
-  constructor(engine: Engine, clock: Clock, lease: Lease) {
+  constructor(engine: Engine, clock: Clock, lease: ServerLease) {
     this.#engine = engine;
     this.#clock = clock;
     this.#lease = lease;

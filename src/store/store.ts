@@ -20,7 +20,7 @@ import { Accounts } from './accounts/accounts.ts';
 import { Audit, type Clock } from './audit.ts';
 import { Idempotency } from './requests/idempotency.ts';
 import { Keys } from './accounts/keys.ts';
-import { Lease } from './lease.ts';
+import { ServerLease } from './lease.ts';
 import { Ledger } from './ledger/ledger.ts';
 import { Sessions } from './people/sessions.ts';
 import { Usage } from './ledger/usage.ts';
@@ -56,7 +56,7 @@ export interface Store {
 }
 
 export function createStore(engine: Engine, clock: Clock = () => new Date(), owner: string = createOwner()): Store {
-  const lease = new Lease(engine, clock, owner);
+  const lease = new ServerLease(engine, clock, owner);
   const pendingWrites = new PendingWrites();
   return {
     accounts: new Accounts(engine, clock),

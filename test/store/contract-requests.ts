@@ -18,7 +18,13 @@ export function requestsContract(world: () => World): void {
     at: new Date(Date.parse('2026-03-10T12:00:00.000Z') - age * MINUTE).toISOString(),
     keyId: 'key-1',
     path: 'POST /v1/overlay',
-    ...{ status: 200, code: null, durationMs: 41, credits: 1, bytesIn: 100, bytesOut: 200, faults: [] },
+    status: 200,
+    code: null,
+    durationMs: 41,
+    credits: 1,
+    bytesIn: 100,
+    bytesOut: 200,
+    faults: [],
     ...changes,
   });
 

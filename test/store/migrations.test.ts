@@ -63,7 +63,8 @@ function rowsWithSentinels(): string {
   return [
     `insert into accounts (id, name, created_at) values ('a', 'A', '${AT}')`,
     `insert into owners (id, alive_until) values ('renders', '9999-12-31T23:59:59.999Z')`,
-    ...[hold('stored', 'renders'), hold('held', 'host/1/x')],
+    hold('stored', 'renders'),
+    hold('held', 'host/1/x'),
     `insert into idempotency (account_id, key, fingerprint, render_id, owner, state, facts, expires_at)
        values ('a', 'k', 'f', 'stored', 'renders', 'done', '{}', '${later}')`,
     `insert into render_jobs (id, account_id, mode, status, lane, request, plan, period_starts_at, period_ends_at, renews,
@@ -76,7 +77,8 @@ function rowsWithSentinels(): string {
     `insert into linked_identities (provider, subject, user_id, email, created_at, last_used_at)
        values ('google', '1', 'bob', 'bob@example.com', '${AT}', '${AT}')`,
     `insert into sessions (hash, user_id, created_at, idle_until, ends_at) values ('s', 'ann', '${AT}', '${later}', '${later}')`,
-    ...[request('r1', 'rate_limited'), request('r2', '')],
+    request('r1', 'rate_limited'),
+    request('r2', ''),
     `insert into webhook_messages (id, account_id, type, body, created_at) values ('m', 'a', 'x', '{}', '${AT}')`,
     `insert into webhook_deliveries (id, account_id, message_id, lane, url, status, due_at, created_at)
        values ('d', 'a', 'm', 'l', 'https://a.example/', 'pending', '0${AT}', '${AT}')`,
@@ -232,14 +234,17 @@ describe.each([
       [
         `insert into accounts (id, name, created_at) values ('a', 'A', '${AT}')`,
         ...['mine', 'cli', 'unknown'].map(key),
-        ...[entry('user:ann', 'key.created', 'mine'), entry('user:bob', 'key.renamed', 'mine')],
+        entry('user:ann', 'key.created', 'mine'),
+        entry('user:bob', 'key.renamed', 'mine'),
         entry('cli:root', 'key.created', 'cli'),
       ].join('; '),
     );
     const engine = await openAt(place);
     const keys = await createStore(engine).keys.list('a');
     expect(Object.fromEntries(keys.map(({ id, createdBy }) => [id, createdBy]))).toEqual({
-      ...{ mine: 'ann', cli: null, unknown: null },
+      mine: 'ann',
+      cli: null,
+      unknown: null,
     });
     await engine.close();
   });

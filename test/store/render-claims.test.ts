@@ -61,7 +61,10 @@ describe('claiming a render', () => {
     const found = /^SEARCH [a-z] USING (?:COVERING )?INDEX (?<index>\w+)/u;
     const indexes = new Set(plan.map((line) => found.exec(line)?.groups?.['index'] ?? line));
     expect([...indexes].toSorted()).toEqual([
-      ...['renders_by_start', 'renders_queue', 'renders_rendering', 'sqlite_autoindex_renders_1'],
+      'renders_by_start',
+      'renders_queue',
+      'renders_claimed',
+      'sqlite_autoindex_renders_1',
     ]);
     await world.database.remove();
   });

@@ -22,7 +22,9 @@ function refusalOf({ status, code, message, faults, problem, renderId }: Storyba
   const exit = Object.hasOwn(EXIT_CODES, code) ? EXIT_CODES[code as keyof typeof EXIT_CODES] : exitOfStatus(status);
   const lines = faults.map(({ pointer, detail }) => printable(`${pointer.slice(2)}: ${detail}`));
   return new CommandFailure(printable(problem.detail ?? message), {
-    ...{ code, exit, status },
+    code,
+    exit,
+    status,
     faults: lines.length > 1 ? lines : [],
   });
 }

@@ -48,7 +48,9 @@ export class Sending {
     const { url, key, reporter } = options;
     this.#options = options;
     this.#client = new Storybar({
-      ...{ baseUrl: url, apiKey: key, timeoutMs: RESPONSE_TIMEOUT_MS },
+      baseUrl: url,
+      apiKey: key,
+      timeoutMs: RESPONSE_TIMEOUT_MS,
       onRetry: ({ message }, delayMs) =>
         reporter.note(`${printable(message)} Trying again in ${Math.round(delayMs / 100) / 10} s.`),
     });

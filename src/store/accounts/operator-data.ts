@@ -88,7 +88,9 @@ export class OperatorData {
   async plans(): Promise<PlanCount[]> {
     const counts = new Map<string, PlanCount>();
     for await (const { after, to } of rangesOf(this.#engine, {
-      ...{ table: 'subscriptions', column: 'account_id', within: EVERY_ROW },
+      table: 'subscriptions',
+      column: 'account_id',
+      within: EVERY_ROW,
     })) {
       const rows = await this.#engine.all(
         `select plan, provider, count(*) as accounts from subscriptions

@@ -88,7 +88,12 @@ export class CreditNotices {
             [`credits${index}`, credits],
           ]),
         ),
-        ...{ after, to, lowest, percent, staleBefore: this.#staleBefore(), count },
+        after,
+        to,
+        lowest,
+        percent,
+        staleBefore: this.#staleBefore(),
+        count,
       },
     );
     return rows.map((row) => ({

@@ -20,7 +20,7 @@ import { text, textOrNull } from '../rows.ts';
 import type { Clock } from '../audit.ts';
 import { countTestRenders } from './test-renders.ts';
 import { lockAttempt } from '../renders/lock-attempt.ts';
-import { advanceTrustedTime, isTrusted, type Lease } from '../lease.ts';
+import { advanceTrustedTime, isTrusted, type ServerLease } from '../lease.ts';
 import {
   type NewHold,
   type Ending,
@@ -63,10 +63,10 @@ class NotGranted extends Error {
 export class Ledger {
   readonly #engine: Engine;
   readonly #clock: Clock;
-  readonly #lease: Lease;
+  readonly #lease: ServerLease;
   readonly #pendingWrites: PendingWrites;
 
-  constructor(engine: Engine, clock: Clock, lease: Lease, pendingWrites: PendingWrites) {
+  constructor(engine: Engine, clock: Clock, lease: ServerLease, pendingWrites: PendingWrites) {
     this.#engine = engine;
     this.#clock = clock;
     this.#lease = lease;

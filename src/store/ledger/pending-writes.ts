@@ -60,7 +60,8 @@ export class PendingWrites {
    */
   async retry(): Promise<FailedWrite[]> {
     const givenUp: FailedWrite[] = [];
-    for (const [key, entry] of [...this.#entries]) {
+    // One that fails is added again, and isn't tried twice.
+    for (const [key, entry] of Array.from(this.#entries)) {
       try {
         await entry.run();
         this.#entries.delete(key);

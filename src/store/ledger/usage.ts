@@ -112,13 +112,11 @@ export class Usage {
   async latest(accountId: string, count: number): Promise<RenderSummary[]> {
     const rows = await listInSteps(this.#engine, {
       columns: 'id, kind, mode, state, outcome, credits, created_at, duration_ms',
-      ...{
-        table: 'holds',
-        order: ['created_at', 'id'],
-        within: [['account_id = :accountId', { accountId }]],
-        filter: [],
-        count,
-      },
+      table: 'holds',
+      order: ['created_at', 'id'],
+      within: [['account_id = :accountId', { accountId }]],
+      filter: [],
+      count,
     });
     return rows.map(toRender);
   }

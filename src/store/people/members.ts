@@ -103,8 +103,15 @@ export class Members {
       const { accountId, email, accountRole } = invitation;
       const at = this.#clock().toISOString();
       const user: User = {
-        ...{ id: randomUUID(), accountId, email, unconfirmedEmail: null, role: 'member', accountRole, createdAt: at },
-        ...{ passwordHash, tokenKey: createTokenKey() },
+        id: randomUUID(),
+        accountId,
+        email,
+        unconfirmedEmail: null,
+        role: 'member',
+        accountRole,
+        createdAt: at,
+        passwordHash,
+        tokenKey: createTokenKey(),
       };
       const { id, role, tokenKey } = user;
       const added = await insertRow(

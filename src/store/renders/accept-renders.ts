@@ -164,9 +164,17 @@ async function insertBatch(
   await insertRow(session, 'render_batches', { id, accountId, keyId: keyId ?? null, mode, createdAt: now });
 }
 
+interface RowState {
+  readonly status: RenderStatus;
+  /** Of a render that isn't waiting. */
+  readonly owner?: string;
+  readonly now: Date;
+  readonly key: string | undefined;
+}
+
 export function rowOf(
   { id, accountId, keyId, mode, batchId, request, plan, period, renews, lane, asset, maxRunning }: NewRender,
-  { status, now, key }: { readonly status: RenderStatus; readonly now: Date; readonly key: string | undefined },
+  { status, owner, now, key }: RowState,
 ): SqlParameters {
   return {
     id,
@@ -176,6 +184,7 @@ export function rowOf(
     batchId: batchId ?? null,
     idempotencyKey: key ?? null,
     status,
+    owner: owner ?? null,
     lane,
     request,
     plan,

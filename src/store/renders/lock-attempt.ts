@@ -14,9 +14,11 @@ export class AttemptLost extends Error {
   }
 }
 
+/** Holds for the attempt that has the lease, with the parameters of an `Attempt`. A render that has ended has no owner. */
+export const IS_LATEST = 'id = :renderId and attempts = :number and owner is not null';
+
 /** Locks the row of a render until the transaction ends. Throws when the attempt isn't the one that has its lease. */
 export async function lockAttempt(session: SqlSession, { renderId, number }: Attempt): Promise<void> {
-  const update =
-    "update renders set attempts = attempts where id = :renderId and attempts = :number and status = 'rendering'";
+  const update = `update renders set attempts = attempts where ${IS_LATEST}`;
   if ((await session.run(update, { renderId, number })) !== 1) throw new AttemptLost(renderId);
 }

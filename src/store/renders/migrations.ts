@@ -185,7 +185,7 @@ create index renders_by_start on renders (account_id, started_at);
 create index renders_outputs on renders (expires_at) where has_output = 1;
 create index renders_queue on renders (lane, account_id, is_due, due_at, created_at, id)
   where status in ('queued', 'rendering');
-create index renders_rendering on renders (account_id, due_at) where status = 'rendering';
+create index renders_claimed on renders (account_id, due_at) where owner is not null;
 create index renders_of_batch on renders (batch_id, account_id, created_at, id);
 create index renders_old on renders (finished_at) where has_asset = 0 and has_output = 0;
 create index renders_ended_assets on renders (id) where has_asset = 1 and status in ('succeeded', 'failed', 'canceled');

@@ -46,12 +46,12 @@ function candidatesOf(lane: RenderLane): string {
     )
     select accounts_waiting.account_id, c.id, c.max_running, c.created_at,
       (select count(*) from renders r
-       where r.account_id = accounts_waiting.account_id and r.status = 'rendering' and r.due_at > :now) as running,
+       where r.account_id = accounts_waiting.account_id and r.owner is not null and r.due_at > :now) as running,
       (select max(r.started_at) from renders r where r.account_id = accounts_waiting.account_id) as last_start
     from accounts_waiting left join renders c on c.id = coalesce(
       (${ofAccount} and q.is_due = 0 and q.due_at <= :now ${IN_ORDER}),
       (${ofAccount} and q.is_due = 1 ${IN_ORDER}),
-      (${ofAccount} and q.is_due = 0 and q.due_at > :tooLate and q.status = 'queued' ${IN_ORDER}))
+      (${ofAccount} and q.is_due = 0 and q.due_at > :tooLate and q.owner is null ${IN_ORDER}))
     where accounts_waiting.account_id is not null order by n`;
 }
 
@@ -100,9 +100,8 @@ export class RenderClaims {
   async #take(renderId: string, now: Date): Promise<ClaimedRender | undefined> {
     const at = now.toISOString();
     const [row] = await this.#engine.all(
-      `update renders set status = 'rendering', owner = :owner, is_due = 0, due_at = :dueAt, attempts = attempts + 1,
-         started_at = coalesce(started_at, :at)
-       where id = :renderId and ${ACTIVE} and (is_due = 1 or due_at <= :at or (due_at > :tooLate and status = 'queued')) returning *`,
+      `update renders set status = 'queued', owner = :owner, is_due = 0, due_at = :dueAt, attempts = attempts + 1
+       where id = :renderId and ${ACTIVE} and (is_due = 1 or due_at <= :at or (due_at > :tooLate and owner is null)) returning *`,
       { owner: this.#owner, dueAt: this.leaseEnd(now), at, renderId, tooLate: tooLate(now) },
     );
     return row && { attempt: { renderId, number: integer(row, 'attempts') }, render: toRender(row) };

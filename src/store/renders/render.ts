@@ -211,10 +211,17 @@ export function acceptedRecord(render: NewRender, at: Date): RenderRecord {
   const { lane, maxRunning: _maxRunning, ...origin } = render;
   return {
     ...origin,
-    ...{ status: 'queued', progress: 0, output: undefined, result: undefined, error: undefined, credits: undefined },
+    status: 'queued',
+    progress: 0,
+    output: undefined,
+    result: undefined,
+    error: undefined,
+    credits: undefined,
     // A caption without an asset counts as an image.
     sourceType: lane === 'fetch' ? undefined : lane,
-    ...{ createdAt: at, startedAt: undefined, finishedAt: undefined },
+    createdAt: at,
+    startedAt: undefined,
+    finishedAt: undefined,
   };
 }
 

@@ -36,9 +36,7 @@ import {
   type StorageDemand,
   type StorageLimits,
 } from './render.ts';
-import type { Attempt } from './lock-attempt.ts';
-
-const IS_LATEST = "id = :renderId and attempts = :number and status = 'rendering'";
+import { type Attempt, IS_LATEST } from './lock-attempt.ts';
 
 /** Thrown to roll back the end of a render whose hold isn't reserved any more. */
 class HoldGone extends Error {}
@@ -73,6 +71,14 @@ export class Renders {
    */
   async claim(lane: RenderLane): Promise<ClaimedRender | undefined> {
     return await this.#claims.claim(lane);
+  }
+
+  /** A worker renders it. Until then, a claimed render is still shown as queued. */
+  async start({ renderId, number }: Attempt): Promise<void> {
+    await this.#engine.run(
+      `update renders set status = 'rendering', started_at = coalesce(started_at, :at) where ${IS_LATEST}`,
+      { at: this.#clock(), renderId, number },
+    );
   }
 
   /** Extends the lease. False when the render was canceled or another server has claimed it. */
@@ -128,7 +134,11 @@ export class Renders {
         const exceeded = await storageExceeded(session, demand, limits);
         if (exceeded) return exceeded;
         if (remember !== undefined && !(await completeKey(session, render.id, remember))) throw new HoldGone();
-        await insertRow(session, 'renders', rowOf(render, { status: 'rendering', now, key: remember?.key }));
+        await insertRow(
+          session,
+          'renders',
+          rowOf(render, { status: 'rendering', owner: this.#owner, now, key: remember?.key }),
+        );
         const row = await this.#writeSuccess(session, { renderId: render.id, number: 0 }, success, now);
         await this.#settle(session, render.id, success);
         if (row !== undefined) await this.#addEvent(session, row, 'render.succeeded');
@@ -239,8 +249,8 @@ export class Renders {
   /** Makes the renders of dead processes due now, and returns their ids. */
   async releaseLost(isGone: (owner: string) => boolean): Promise<string[]> {
     const rows = await this.#engine.all(
-      // The condition on the account makes SQLite look into the index of running renders.
-      "select id, owner, attempts from renders where status = 'rendering' and account_id > '' and owner <> :owner",
+      // The condition on the account makes SQLite look into the index of claimed renders.
+      "select id, owner, attempts from renders where owner is not null and account_id > '' and owner <> :owner",
       { owner: this.#owner },
     );
     const lost = rows.filter((row) => isGone(text(row, 'owner')));
@@ -281,8 +291,16 @@ export class Renders {
          output_bytes = :bytes, has_output = 1, token = :token, expires_at = :expiresAt
        where ${IS_LATEST} returning id, account_id, mode`,
       {
-        ...{ at: now, result, sourceType, credits, name, bytes, token },
-        ...{ expiresAt, renderId, number },
+        at: now,
+        result,
+        sourceType,
+        credits,
+        name,
+        bytes,
+        token,
+        expiresAt,
+        renderId,
+        number,
       },
     );
   }

@@ -2,7 +2,7 @@ import { type Engine, first, insertRow, OutcomeUnknown, type SqlSession } from '
 import type { PendingWrites } from '../ledger/pending-writes.ts';
 import { oneOf, text, textOrNull } from '../rows.ts';
 import type { Clock } from '../audit.ts';
-import type { Lease } from '../lease.ts';
+import type { ServerLease } from '../lease.ts';
 import { deleteInSteps } from '../bounded/steps.ts';
 
 export type Claim =
@@ -16,10 +16,10 @@ const LIFETIME_MS = 24 * 3_600_000;
 export class Idempotency {
   readonly #engine: Engine;
   readonly #clock: Clock;
-  readonly #lease: Lease;
+  readonly #lease: ServerLease;
   readonly #pendingWrites: PendingWrites;
 
-  constructor(engine: Engine, clock: Clock, lease: Lease, pendingWrites: PendingWrites) {
+  constructor(engine: Engine, clock: Clock, lease: ServerLease, pendingWrites: PendingWrites) {
     this.#engine = engine;
     this.#clock = clock;
     this.#lease = lease;

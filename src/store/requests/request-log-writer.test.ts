@@ -4,8 +4,18 @@ import type { LoggedRequest } from './request-log.ts';
 import { RequestLogWriter } from './request-log-writer.ts';
 
 const request = (id: number): LoggedRequest => ({
-  ...{ id: String(id), accountId: 'a', at: '', keyId: null, path: '', status: 200, code: null },
-  ...{ durationMs: 0, credits: 0, bytesIn: 0, bytesOut: 0, faults: [] },
+  id: String(id),
+  accountId: 'a',
+  at: '',
+  keyId: null,
+  path: '',
+  status: 200,
+  code: null,
+  durationMs: 0,
+  credits: 0,
+  bytesIn: 0,
+  bytesOut: 0,
+  faults: [],
 });
 
 describe('RequestLogWriter', () => {

@@ -301,8 +301,13 @@ export class WebhookDeliveries {
          last_status = :status, last_error = :error, finished_at = :finishedAt
        where ${IS_LATEST}`,
       {
-        ...{ next, dueAt, status: status ?? null, error: error ?? null, finishedAt: isRetry ? null : at },
-        ...{ id: delivery.id, claim },
+        next,
+        dueAt,
+        status: status ?? null,
+        error: error ?? null,
+        finishedAt: isRetry ? null : at,
+        id: delivery.id,
+        claim,
       },
     );
     return changed === 1;
