@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { PostgresEngine } from '../../dist/store/postgres-engine.js';
-import { createStore } from '../../dist/store/sql-store.js';
+import { createStore } from '../../dist/store/store.js';
 import { SqliteEngine } from '../../dist/store/sqlite-engine.js';
 
 const PARALLEL = 8;

@@ -150,7 +150,7 @@ export class Ledger {
 
   /**
    * Renews the lease of this process, so that no other server releases its holds, and tells the database the time; see
-   * `sql-lease.ts`. The time is trusted unless it is far from that of earlier heartbeats.
+   * `lease.ts`. The time is trusted unless it is far from that of earlier heartbeats.
    */
   async heartbeat(): Promise<{ readonly isTimeTrusted: boolean }> {
     await this.#lease.renew();

@@ -1,4 +1,4 @@
-// The sums of stored bytes, which the database keeps; see `schema/stored-bytes.ts`.
+// The sums of stored bytes, which the database keeps; see `migrations.ts`.
 
 import { first, type SqlSession } from '../engine.ts';
 import { integer } from '../rows.ts';
