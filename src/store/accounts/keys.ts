@@ -6,7 +6,7 @@ import { must } from '../../primitives/must.ts';
 import { type Actor, type Clock, recordAudit } from '../audit.ts';
 import { type Engine, first, insertRow } from '../engine.ts';
 import { bool, oneOf, type SqlRow, type SqlParameters, text, textList, textOrNull } from '../rows.ts';
-import { asOf, bringUpToDate, lockAccount, SUBSCRIPTION_COLUMNS, toSubscription } from './subscriptions.ts';
+import { asOf, bringUpToDate, SUBSCRIPTION_COLUMNS, toSubscription, lockAccount } from './subscriptions.ts';
 import { isTrusted } from '../lease.ts';
 import type { AccountState } from '../../account/access.ts';
 import type { KeyMode } from '../../account/api-key.ts';

@@ -48,7 +48,7 @@ export interface Remembered {
 }
 
 /** Outcomes that are counted per period, and their columns. */
-export const COUNTED_OUTCOMES: ReadonlyMap<string, string> = new Map([
+const COUNTED_OUTCOMES: ReadonlyMap<string, string> = new Map([
   ['delivered', 'delivered'],
   [BROKEN_FREE, 'broken_free'],
   [BROKEN_CHARGED, 'broken_charged'],

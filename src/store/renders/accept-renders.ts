@@ -4,6 +4,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { first, insertRow, insertRows, type SqlSession } from '../engine.ts';
 import { integer, type SqlParameters, text } from '../rows.ts';
 import { countTestRenders } from '../ledger/test-renders.ts';
+import { lockAccount } from '../accounts/subscriptions.ts';
 import { IN_QUEUE } from './render-claims.ts';
 import type {
   AcceptedKey,
@@ -30,6 +31,7 @@ export async function acceptRenders(
   now: Date,
 ): Promise<Acceptance> {
   const { accountId } = must(renders[0], 'a render to accept');
+  // Renders of one account are added one after the other, so that they can't exceed a limit together.
   await lockAccount(session, accountId);
   if (idempotency) {
     const slot = { accountId, ...idempotency, id: batch?.id ?? must(renders[0], 'a render to accept').id };
@@ -57,11 +59,6 @@ export async function acceptRenders(
     );
   }
   return { kind: 'accepted' };
-}
-
-/** Renders of one account are added one after the other, so that they can't exceed a limit together. */
-export async function lockAccount(session: SqlSession, accountId: string): Promise<void> {
-  await session.run('update accounts set name = name where id = :accountId', { accountId });
 }
 
 interface KeyClaim extends AcceptedKey {

@@ -98,7 +98,7 @@ const COLUMNS = 'has_asset, asset_bytes, has_output, output_bytes';
 const REMOVE_EMPTY = 'delete from stored_bytes where account_id = old.account_id and bytes = 0;';
 
 /** PostgreSQL has a function for all three. */
-export const sqliteTriggers = (table: string): string => `
+const sqliteTriggers = (table: string): string => `
 create trigger ${table}_stored_insert after insert on ${table} when ${bytesOf('new')} <> 0
   begin
     ${addToSums('new.account_id', bytesOf('new'))}
