@@ -21,7 +21,7 @@ import { storedBytesOf, storedBytesOfService } from './stored-bytes.ts';
 import { must } from '../../primitives/must.ts';
 
 /** Per statement. On SQLite, the transaction pauses after each, so that a large batch doesn't stop the server. */
-const ROWS = 20;
+const ROWS = 10;
 const KEY_LIFETIME_MS = 24 * 3_600_000;
 
 export async function acceptRenders(
