@@ -35,20 +35,9 @@ export const PLAIN_BAR: number = BAR_ALPHA_BYTE << 24;
 
 /** Porter-Duff "over" for straight RGBA words: composites `above` onto `below` from index `start`, in place. */
 export function compositeOver(below: Int32Array, start: number, above: Int32Array): void {
-  let lastSource = 0;
-  let lastTarget = 0;
-  let lastMixed = 0;
   for (let index = 0; index < above.length; index += 1) {
     const source = above[index] ?? 0;
-    if (source >>> 24 === 0) continue;
-    const target = below[start + index] ?? 0;
-    // In most of a bar, the same two words repeat.
-    if (source !== lastSource || target !== lastTarget) {
-      lastSource = source;
-      lastTarget = target;
-      lastMixed = mix(source, target);
-    }
-    below[start + index] = lastMixed;
+    if (source >>> 24 > 0) below[start + index] = mix(source, below[start + index] ?? 0);
   }
 }
 

@@ -20,21 +20,12 @@ export function bakeBands(image: RawImage, bands: readonly Band[]): void {
 const PHOTO_SHARE = 255 - BAR_ALPHA_BYTE;
 const DARKENED = Uint8Array.from({ length: 256 }, (_, value) => divideBy255(value * PHOTO_SHARE));
 
-/** Finds rows without text by comparing memory and darkens runs of them together. Other rows are blended one by one. */
 function bakeOverOpaque({ data, width }: RawImage, band: Band): void {
   const words = wordsOf(band.pixels);
-  const rows = Buffer.from(band.pixels.buffer, band.pixels.byteOffset, band.pixels.length);
-  const plainRow = Buffer.from(new Int32Array(width).fill(PLAIN_BAR).buffer);
   const start = band.top * width * 3;
-  /** The first pixel of the current run of plain rows. */
-  let from = 0;
   for (let pixel = 0; pixel < words.length; pixel += width) {
-    if (plainRow.equals(rows.subarray(pixel * 4, (pixel + width) * 4))) continue;
-    darken(data, start + from * 3, start + pixel * 3);
     bakeRow(data, start + pixel * 3, words.subarray(pixel, pixel + width));
-    from = pixel + width;
   }
-  darken(data, start + from * 3, start + words.length * 3);
 }
 
 function bakeRow(data: Uint8Array, start: number, words: Int32Array): void {

@@ -1,0 +1,93 @@
+// A contender runs one workload with one variant, in a process of its own.
+
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openAsBlob } from 'node:fs';
+import path from 'node:path';
+import { must } from '../../src/primitives/must.ts';
+import { plansFile } from '../../test/plans-file.ts';
+import { until } from '../../test/running-server.ts';
+import { ProcessorTime } from '../video/processor-time.ts';
+
+export interface Figures {
+  readonly cpuMs: number;
+  readonly peakMb: number;
+  /** Milliseconds of each step, and of the whole render. Empty for a server. */
+  readonly renders: readonly Readonly<Record<string, number>>[];
+}
+
+export interface Contender {
+  run(): Promise<Figures>;
+  close(): void;
+}
+
+export interface Setup {
+  readonly folder: string;
+  readonly flags: readonly string[];
+  readonly workload: string;
+  readonly asset: string;
+}
+
+export async function startRenders({ folder, flags, workload, asset }: Setup): Promise<Contender> {
+  const program = path.resolve(import.meta.dirname, 'render-process.js');
+  const child = fork(program, [folder, workload, asset], { execArgv: [...flags] });
+  await once(child, 'message');
+  return {
+    run: async () => {
+      const done = once(child, 'message');
+      child.send('run');
+      const [figures] = (await done) as [Figures];
+      return figures;
+    },
+    close: () => child.disconnect(),
+  };
+}
+
+const REQUESTS = 60;
+const AT_ONCE = 6;
+
+/** The CPU time of the server itself; its workers are other processes. */
+export async function startServer({ folder, flags, workload, asset }: Setup): Promise<Contender> {
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    PORT: '0',
+    STORYBAR_DATA_DIR: path.join(folder, 'data'),
+    STORYBAR_WORKERS: '1',
+    STORYBAR_PLANS: plansFile({ bench: {} }),
+    STORYBAR_LOG_LEVEL: 'warn',
+  };
+  const program = path.join(folder, 'bin/storybar.js');
+  const child = spawn(process.execPath, [...flags, program, 'serve', '--print-key'], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let printed = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
+  const url = await until(() => /listens on (\S+)/u.exec(printed)?.[1]);
+  const key = await until(() => /(sb_live_\w+)/u.exec(printed)?.[1]);
+  // Without a text, the photo is received and refused. With one, the first request is rendered, and the others get its result.
+  const fields = workload === 'uploads' ? {} : { text: 'Golden hour' };
+  const headers = { 'x-api-key': key, ...(workload === 'replays' && { 'idempotency-key': 'bench' }) };
+  const send = async (): Promise<void> => {
+    const body = new FormData();
+    for (const [name, value] of Object.entries(fields)) body.set(name, value);
+    body.set('asset', await openAsBlob(asset), 'photo.jpg');
+    const response = await fetch(`${url}/v1/overlay`, { method: 'POST', headers, body });
+    await response.arrayBuffer();
+    if (response.status !== (workload === 'uploads' ? 400 : 200)) throw new Error(`got status ${response.status}`);
+  };
+  await send();
+  return {
+    run: async () => {
+      const time = new ProcessorTime([must(child.pid, 'pid of the server')]);
+      await Promise.all(
+        Array.from({ length: AT_ONCE }, async () => {
+          for (let count = 0; count < REQUESTS / AT_ONCE; count += 1) await send();
+        }),
+      );
+      const { cpu, rssMb } = time.figures();
+      return { cpuMs: cpu / REQUESTS, peakMb: rssMb, renders: [] };
+    },
+    close: () => void child.kill(),
+  };
+}
