@@ -336,6 +336,7 @@ function finished(
     token: uuid('token', index),
     expires_at: ago(-days),
     created_at: at,
+    claimed_at: at,
     started_at: at,
     finished_at: at,
   };
@@ -354,6 +355,7 @@ function waiting(index: number, accountId: string, ago: Ago): Record<string, Sql
     token: null,
     expires_at: null,
     created_at: at,
+    claimed_at: null,
     started_at: null,
     finished_at: null,
   };

@@ -21,14 +21,17 @@ export function rendersContract(world: () => World): void {
     expect(claim).toMatchObject({
       attempt: { renderId, number: 1 },
       render: {
-        status: 'rendering',
+        status: 'queued',
         asset,
         request: '{"fields":[]}',
         keyId: 'key',
         period,
-        startedAt: world().clock(),
+        startedAt: undefined,
       },
     });
+    await world().store.renders.start(claim.attempt);
+    const started = await world().store.renders.find(scopeOf(id), renderId);
+    expect(started).toMatchObject({ status: 'rendering', startedAt: world().clock() });
     expect(await reserve(claim)).toBe(true);
     expect(await world().store.renders.renew(claim.attempt, 0.4567)).toBe(true);
     expect(await world().store.renders.find(scopeOf(id), renderId)).toMatchObject({ progress: 0.457 });

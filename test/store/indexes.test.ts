@@ -13,7 +13,7 @@ import { DAY, DELIVERED, FAILED, World } from './world.ts';
 const url = inject('postgresUrl');
 
 /** Tables with one row per live process or shard, and the lanes and accounts that a statement itself finds through an index. */
-const SMALL = /\b(?:owners|o|trusted_time|stored_bytes_total|lanes|accounts_waiting|CONSTANT ROW)\b/u;
+const SMALL = /\b(?:owners|o|trusted_time|stored_bytes_total|lanes|accounts_waiting|picked|CONSTANT ROW)\b/u;
 
 /** Of these indexes a statement reads only the first rows, or they contain only what waits or runs right now. */
 const SMALL_INDEXES = /INDEX (?:accounts_by_age|render_events_pending|renders_ended_assets|holds_reserved)$/u;

@@ -14,7 +14,6 @@ import {
   SUBSCRIPTION_COLUMNS,
   toSubscription,
   writeSubscription,
-  lockAccount,
 } from './subscriptions.ts';
 import { isTrusted } from '../lease.ts';
 import type { AccountState } from '../../account/access.ts';

@@ -168,6 +168,8 @@ export const RENDERS: Migration = {
 alter table render_jobs rename to renders;
 alter table renders add column is_due integer not null default 0 check (is_due in (0, 1));
 update renders set is_due = 1, due_at = created_at where due_at = '';
+alter table renders add column claimed_at text;
+update renders set claimed_at = started_at;
 drop index render_jobs_by_account;
 drop index render_jobs_by_start;
 drop index render_jobs_outputs;
@@ -181,7 +183,7 @@ drop index render_jobs_ended_assets;
 drop index render_jobs_tests;
 drop index render_jobs_by_key;
 create index renders_by_account on renders (account_id, created_at, id);
-create index renders_by_start on renders (account_id, started_at);
+create index renders_by_claim on renders (account_id, claimed_at);
 create index renders_outputs on renders (expires_at) where has_output = 1;
 create index renders_queue on renders (lane, account_id, is_due, due_at, created_at, id)
   where status in ('queued', 'rendering');

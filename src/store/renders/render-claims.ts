@@ -28,11 +28,14 @@ interface Candidate {
   readonly renderId: string | undefined;
   readonly maxRunning: number;
   readonly running: number;
-  /** Decides between accounts with as many running renders: the last start, then the age of the render. */
+  /** Decides between accounts with as many running renders: the last claim, then the age of the render. */
   readonly rank: string;
 }
 
-/** With the parameters `:after`, the account to begin after, `:now` and `:tooLate`. */
+/**
+ * With the parameters `:after`, the account to begin after, `:now` and `:tooLate`. Every fact is a subquery of its own, because
+ * PostgreSQL may read the whole table for a join when its statistics are old.
+ */
 function candidatesOf(lane: RenderLane): string {
   const waiting = `from renders q where q.lane = '${lane}' and q.${ACTIVE}`;
   const next = `select q.account_id ${waiting} and q.account_id >`;
@@ -43,16 +46,20 @@ function candidatesOf(lane: RenderLane): string {
       union all
       select (${next} accounts_waiting.account_id ${IN_ORDER}), n + 1
       from accounts_waiting where account_id is not null and n < ${ROUND}
+    ), picked as materialized (
+      select account_id, n, coalesce(
+        (${ofAccount} and q.is_due = 0 and q.due_at <= :now ${IN_ORDER}),
+        (${ofAccount} and q.is_due = 1 ${IN_ORDER}),
+        (${ofAccount} and q.is_due = 0 and q.due_at > :tooLate and q.owner is null ${IN_ORDER})) as id
+      from accounts_waiting where account_id is not null
     )
-    select accounts_waiting.account_id, c.id, c.max_running, c.created_at,
+    select picked.account_id, picked.id,
+      (select r.max_running from renders r where r.id = picked.id) as max_running,
+      (select r.created_at from renders r where r.id = picked.id) as created_at,
       (select count(*) from renders r
-       where r.account_id = accounts_waiting.account_id and r.owner is not null and r.due_at > :now) as running,
-      (select max(r.started_at) from renders r where r.account_id = accounts_waiting.account_id) as last_start
-    from accounts_waiting left join renders c on c.id = coalesce(
-      (${ofAccount} and q.is_due = 0 and q.due_at <= :now ${IN_ORDER}),
-      (${ofAccount} and q.is_due = 1 ${IN_ORDER}),
-      (${ofAccount} and q.is_due = 0 and q.due_at > :tooLate and q.owner is null ${IN_ORDER}))
-    where accounts_waiting.account_id is not null order by n`;
+       where r.account_id = picked.account_id and r.owner is not null and r.due_at > :now) as running,
+      (select max(r.claimed_at) from renders r where r.account_id = picked.account_id) as last_claim
+    from picked order by n`;
 }
 
 export class RenderClaims {
@@ -100,7 +107,8 @@ export class RenderClaims {
   async #take(renderId: string, now: Date): Promise<ClaimedRender | undefined> {
     const at = now.toISOString();
     const [row] = await this.#engine.all(
-      `update renders set status = 'queued', owner = :owner, is_due = 0, due_at = :dueAt, attempts = attempts + 1
+      `update renders set status = 'queued', owner = :owner, is_due = 0, due_at = :dueAt, attempts = attempts + 1,
+         claimed_at = :at
        where id = :renderId and ${ACTIVE} and (is_due = 1 or due_at <= :at or (due_at > :tooLate and owner is null)) returning *`,
       { owner: this.#owner, dueAt: this.leaseEnd(now), at, renderId, tooLate: tooLate(now) },
     );
@@ -118,7 +126,7 @@ function toCandidate(row: SqlRow): Candidate {
     renderId: textOrNull(row, 'id') ?? undefined,
     maxRunning: integerOrNull(row, 'max_running') ?? 0,
     running: integer(row, 'running'),
-    rank: `${textOrNull(row, 'last_start') ?? ''} ${textOrNull(row, 'created_at') ?? ''} ${textOrNull(row, 'id') ?? ''}`,
+    rank: `${textOrNull(row, 'last_claim') ?? ''} ${textOrNull(row, 'created_at') ?? ''} ${textOrNull(row, 'id') ?? ''}`,
   };
 }
 

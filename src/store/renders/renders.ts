@@ -67,7 +67,7 @@ export class Renders {
 
   /**
    * Takes the lease of the next render that is due: accounts with fewer running renders first, then the one whose last
-   * render started longest ago. Undefined when none is due.
+   * render was claimed longest ago. Undefined when none is due.
    */
   async claim(lane: RenderLane): Promise<ClaimedRender | undefined> {
     return await this.#claims.claim(lane);
