@@ -15,7 +15,11 @@ const { required, properties } = complete({
     type: 'string',
     description: 'What is wrong with this request and how to fix it. The wording may change.',
   },
-  instance: { ...ID, description: 'The render id, also sent as `x-render-id`.' },
+  instance: {
+    ...ID,
+    description:
+      'The id of the request, also sent as `x-request-id`. In the error of a stored render, the id of the render.',
+  },
   code: {
     type: 'string',
     enum: CODES,

@@ -5,36 +5,28 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import { addErrorHandler, type ErrorDependencies, sendError } from './error-handler.ts';
-import { overlayRoute } from './overlay/overlay-route.ts';
-import { type AccountRenderDependencies, accountRenderRoute } from './playground/account-render.ts';
-import { layoutRoute } from './layout/layout-route.ts';
 import { logWhenEnded, type RequestLogDependencies } from './request-log.ts';
 import type { RouteGroup } from './route-group.ts';
 import { RouteTable } from './route-table.ts';
-import { type ServiceDependencies, serviceRoutes } from './service-routes.ts';
 import { refuseBrokenRequest } from './transport/broken-request.ts';
 import { isPreflight, respondToPreflight } from './transport/cors.ts';
 import { drainUpload } from './transport/drain.ts';
 import { recordOf } from './transport/request-record.ts';
-import { type UsageRouteDependencies, usageRoute } from './usage/usage-route.ts';
 
-export interface ServerDependencies
-  extends AccountRenderDependencies,
-    ErrorDependencies,
-    ServiceDependencies,
-    RequestLogDependencies,
-    UsageRouteDependencies {
+export interface ServerOptions {
+  readonly groups: readonly RouteGroup[];
+  readonly errors: ErrorDependencies;
+  readonly log: RequestLogDependencies;
   /** Which proxies may set a client's address: their number in a row, or their addresses. */
   readonly trustProxy: false | number | string[];
+  /** How long an upload may take. */
+  readonly uploadSeconds: number;
   /** True once the server has been asked to stop. It may keep serving until load balancers have noticed. */
   readonly isDraining: () => boolean;
   /** True once new requests are rejected. */
   readonly isClosing: () => boolean;
-  /** Routes in addition to the API. */
-  readonly groups: readonly RouteGroup[];
 }
 
-const OVERLAY_PATH = '/v1/overlay';
 const HEADERS_TIMEOUT_MS = 10_000;
 /** How often Node checks its timeouts. Its default of 30 seconds would turn the 10 seconds above into 40. */
 const TIMEOUT_CHECK_MS = 2_000;
@@ -46,12 +38,13 @@ function noSchemas(): never {
   throw new Error("routes can't have schemas; check requests with zod");
 }
 
-export function createServer(dependencies: ServerDependencies): FastifyInstance {
+export function createServer(options: ServerOptions): FastifyInstance {
+  const { groups, errors, log } = options;
   const app = fastify({
     genReqId: () => randomUUID(),
-    trustProxy: trustOf(dependencies.trustProxy),
+    trustProxy: trustOf(options.trustProxy),
     // Routes that take uploads enforce the limit themselves and send a 408. This ends the others, soon after.
-    requestTimeout: dependencies.uploads.maxSeconds * 1_000 + HEADERS_TIMEOUT_MS,
+    requestTimeout: options.uploadSeconds * 1_000 + HEADERS_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true },
@@ -60,14 +53,14 @@ export function createServer(dependencies: ServerDependencies): FastifyInstance 
     http: { requireHostHeader: false, connectionsCheckingInterval: TIMEOUT_CHECK_MS },
     clientErrorHandler: (error, socket) => {
       const refused = refuseBrokenRequest(error, socket);
-      if (refused) dependencies.logger.info({ ...refused, reason: error.code }, 'broken request rejected');
+      if (refused) log.logger.info({ ...refused, reason: error.code }, 'broken request rejected');
     },
     frameworkErrors: (_error, request, reply) => {
       const error = new AppError('not_found', 'The path is malformed.');
-      logWhenEnded(request, reply, dependencies);
+      logWhenEnded(request, reply, log);
       recordOf(request).error = error;
       reply.headers(commonHeaders(request));
-      sendError(error, request, reply, dependencies);
+      sendError(error, request, reply, errors);
     },
   });
   app.server.headersTimeout = HEADERS_TIMEOUT_MS;
@@ -75,29 +68,22 @@ export function createServer(dependencies: ServerDependencies): FastifyInstance 
   // Routes stream the body themselves; Fastify must not read it.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  addHooks(app, new RouteTable(app), dependencies);
-  addErrorHandler(app, dependencies);
-  app.post(OVERLAY_PATH, overlayRoute(dependencies));
-  app.post('/playground/account/render', accountRenderRoute(dependencies));
-  app.post('/v1/layout', layoutRoute(dependencies));
-  app.get('/v1/usage', usageRoute(dependencies));
-  for (const group of [serviceRoutes(dependencies), ...dependencies.groups]) group.register(app);
+  addHooks(app, new RouteTable(app), options);
+  addErrorHandler(app, errors);
+  for (const group of groups) group.register(app);
   app.setNotFoundHandler(() => {
     throw pathNotFound();
   });
   return app;
 }
 
-function trustOf(
-  proxies: ServerDependencies['trustProxy'],
-): false | string[] | ((address: string, hop: number) => boolean) {
+function trustOf(proxies: ServerOptions['trustProxy']): false | string[] | ((address: string, hop: number) => boolean) {
   return typeof proxies === 'number' ? (_address, hop) => hop < proxies : proxies;
 }
 
-function addHooks(app: FastifyInstance, routes: RouteTable, dependencies: ServerDependencies): void {
-  const { isDraining, isClosing } = dependencies;
+function addHooks(app: FastifyInstance, routes: RouteTable, { log, isDraining, isClosing }: ServerOptions): void {
   app.addHook('onRequest', async (request, reply) => {
-    logWhenEnded(request, reply, dependencies);
+    logWhenEnded(request, reply, log);
     reply.headers(commonHeaders(request));
     if (isClosing()) {
       throw new AppError('shutting_down', 'This server is shutting down. Try again.', { retryAfterSeconds: 1 });
@@ -131,8 +117,14 @@ function pathNotFound(): AppError {
   return new AppError('not_found', "This path doesn't exist.");
 }
 
+/** A request to render has the same id as its render, and its errors have it, too. */
 function commonHeaders(request: FastifyRequest): Record<string, string> {
-  return { 'x-render-id': request.id, 'x-content-type-options': 'nosniff' };
+  const isRender = request.method === 'POST' && pathOf(request) === '/v1/overlay';
+  return {
+    'x-request-id': request.id,
+    ...(isRender && { 'x-render-id': request.id }),
+    'x-content-type-options': 'nosniff',
+  };
 }
 
 /** Routes respond to `expect: 100-continue` themselves, after they have checked the key. Other expectations are ignored. */

@@ -50,16 +50,15 @@ export interface PagesDependencies {
 
 type PlaygroundParts = ReturnType<typeof wirePlayground>['parts'];
 
-export async function createPages(dependencies: PagesDependencies): Promise<
-  PlaygroundParts & {
-    readonly groups: readonly RouteGroup[];
-    readonly errorPage: ErrorPage;
-    /** Undefined when the operator hasn't configured an SMTP server. */
-    readonly mailer: Mailer | undefined;
-    /** Call it before the store is closed. */
-    readonly close: () => Promise<void>;
-  }
-> {
+export async function createPages(dependencies: PagesDependencies): Promise<{
+  readonly playground: PlaygroundParts;
+  readonly groups: readonly RouteGroup[];
+  readonly errorPage: ErrorPage;
+  /** Undefined when the operator hasn't configured an SMTP server. */
+  readonly mailer: Mailer | undefined;
+  /** Call it before the store is closed. */
+  readonly close: () => Promise<void>;
+}> {
   const { settings, plans, store, logger, metrics, renderer, workArea, shutdown } = dependencies;
   const { close, ...identityServices } = wireIdentity(settings, store, plans, logger, metrics.dependencies);
   const signUpOpen = settings.signUp !== 'closed';
@@ -76,7 +75,7 @@ export async function createPages(dependencies: PagesDependencies): Promise<
   const { sessionGuard } = identityServices;
   const playground = wirePlayground({ ...dependencies, sessionGuard });
   return {
-    ...playground.parts,
+    playground: playground.parts,
     errorPage: errorPages(site),
     mailer: identityServices.mailer,
     close,

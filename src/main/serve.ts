@@ -2,7 +2,6 @@
 
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { deadlinesOf } from './deadlines.ts';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
 import { AssetFetcher } from '../fetch/asset-fetcher.ts';
@@ -13,6 +12,8 @@ import { Connections } from '../http/transport/connections.ts';
 import { RunningRequests } from '../http/transport/running-requests.ts';
 import { FileSender } from '../http/overlay/send.ts';
 import { createServer } from '../http/server.ts';
+import { serviceRoutes } from '../http/service-routes.ts';
+import { apiRoutes } from './api-routes.ts';
 import { WebhookChanges } from '../http/webhooks/webhook-changes.ts';
 import { UploadBudget } from '../renders/upload-budget.ts';
 import { WorkArea } from '../media/work-area.ts';
@@ -81,26 +82,18 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
   const pages = resources.add(await createPages({ ...forPages, shutdown: shutdown.signal }));
   const forWebhooks = { ...parts, ...billing.parts, fetcher, changes, mailer: pages.mailer };
   const webhooks = resources.add(startWebhooks({ ...forWebhooks, shutdown: shutdown.signal }));
+  const forApi = { ...parts, billing: billing.parts, renders: renders.parts, playground: pages.playground };
+  const api = apiRoutes({ ...forApi, fetcher, shutdown: shutdown.signal });
+  const isReady = (): string | undefined => readiness.whyNot(stage !== 'serving');
+  const service = serviceRoutes({ health, readiness: isReady, metrics, metricsToken: settings.metricsToken });
   const app = createServer({
-    ...billing.parts,
-    ...renders.parts,
-    ...pages,
-    groups: [...pages.groups, ...payments.groups, ...renders.groups, ...webhooks.groups],
-    logger,
-    publicUrl: settings.publicUrl,
+    groups: [api, service, ...pages.groups, ...payments.groups, ...renders.groups, ...webhooks.groups],
+    errors: { publicUrl: settings.publicUrl, errorPage: pages.errorPage },
+    log: { logger, metrics, traces, requests: billing.parts.requests },
     trustProxy: settings.trustProxy,
-    ...forRenders,
-    fetcher,
-    store,
-    metrics,
-    traces,
-    metricsToken: settings.metricsToken,
-    deadlineMs: deadlinesOf(settings),
-    shutdown: shutdown.signal,
-    health,
+    uploadSeconds: settings.uploadSeconds,
     isDraining: () => stage !== 'serving',
     isClosing: () => stage === 'closing',
-    readiness: () => readiness.whyNot(stage !== 'serving'),
   });
   const connections = new Connections(resources.add(app).server);
   const url = await listen(app, settings, logger);
@@ -113,8 +106,8 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
       stage = 'draining';
       await drain(settings, billing.parts.admission, logger);
       stage = 'closing';
-      const work = [renders.stop(graceMs), webhooks.stop(graceMs)];
-      await Promise.all([...work, stopAccepting(app, connections, shutdown, graceMs)]);
+      const stopping = stopAccepting(app, connections, shutdown, graceMs);
+      await Promise.all([stopping, renders.stop(graceMs), webhooks.stop(graceMs)]);
       await waitForHandlers(running, logger);
       await resources.close();
       logger.info('server stopped');

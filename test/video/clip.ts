@@ -44,6 +44,8 @@ export interface ClipOptions {
   readonly width: number;
   readonly height: number;
   readonly paint: Paint;
+  /** All frames are like the first one, which saves the time to paint them. */
+  readonly isStill?: boolean;
   readonly frames?: number;
   readonly timeBase?: { readonly num: number; readonly den: number };
   /** Timestamps in ticks of the time base; evenly spaced by default. */
@@ -138,8 +140,9 @@ function addTrack(output: FormatContext, context: CodecContext): Stream {
 
 function encodeVideo(output: FormatContext, context: CodecContext, track: Stream, options: ClipOptions): void {
   const count = options.pts?.length ?? options.frames ?? 6;
+  const still = options.isStill ? paintFrame(options, 0) : undefined;
   for (let index = 0; index < count; index += 1) {
-    const frame = Frame.fromVideoBuffer(paintFrame(options, index), {
+    const frame = Frame.fromVideoBuffer(still ?? paintFrame(options, index), {
       width: options.width,
       height: options.height,
       format: avGetPixFmtFromName(options.pixelFormat),

@@ -1056,7 +1056,7 @@ export interface components {
             detail: string;
             /**
              * Format: uuid
-             * @description The render id, also sent as `x-render-id`.
+             * @description The id of the request, also sent as `x-request-id`. In the error of a stored render, the id of the render.
              */
             instance: string;
             /**
@@ -1101,7 +1101,7 @@ export interface components {
         Error400: {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1111,6 +1111,7 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-render-id": components["headers"]["x-render-id"];
                 [name: string]: unknown;
             };
             content: {
@@ -1130,7 +1131,7 @@ export interface components {
         Error401: {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1140,6 +1141,7 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-render-id": components["headers"]["x-render-id"];
                 "www-authenticate": components["headers"]["www-authenticate"];
                 [name: string]: unknown;
             };
@@ -1164,7 +1166,7 @@ export interface components {
         Error403: {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1174,6 +1176,7 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-render-id": components["headers"]["x-render-id"];
                 [name: string]: unknown;
             };
             content: {
@@ -1187,7 +1190,7 @@ export interface components {
         Error408: {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1197,6 +1200,7 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-render-id": components["headers"]["x-render-id"];
                 [name: string]: unknown;
             };
             content: {
@@ -1210,7 +1214,7 @@ export interface components {
         Error409: {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1220,6 +1224,7 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-render-id": components["headers"]["x-render-id"];
                 "retry-after": components["headers"]["retry-after"];
                 [name: string]: unknown;
             };
@@ -1248,7 +1253,7 @@ export interface components {
         Error413: {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1258,6 +1263,7 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-render-id": components["headers"]["x-render-id"];
                 [name: string]: unknown;
             };
             content: {
@@ -1275,7 +1281,7 @@ export interface components {
         Error415: {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1285,6 +1291,7 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-render-id": components["headers"]["x-render-id"];
                 [name: string]: unknown;
             };
             content: {
@@ -1306,7 +1313,7 @@ export interface components {
         Error422: {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1316,6 +1323,7 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-render-id": components["headers"]["x-render-id"];
                 [name: string]: unknown;
             };
             content: {
@@ -1345,7 +1353,7 @@ export interface components {
         Error429: {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1355,6 +1363,7 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-render-id": components["headers"]["x-render-id"];
                 "retry-after": components["headers"]["retry-after"];
                 [name: string]: unknown;
             };
@@ -1369,7 +1378,7 @@ export interface components {
         Error500: {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1379,6 +1388,7 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-render-id": components["headers"]["x-render-id"];
                 [name: string]: unknown;
             };
             content: {
@@ -1402,7 +1412,7 @@ export interface components {
         Error503: {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1412,6 +1422,7 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-render-id": components["headers"]["x-render-id"];
                 "retry-after": components["headers"]["retry-after"];
                 [name: string]: unknown;
             };
@@ -1426,7 +1437,7 @@ export interface components {
         Error504: {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1436,6 +1447,7 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-render-id": components["headers"]["x-render-id"];
                 [name: string]: unknown;
             };
             content: {
@@ -1453,7 +1465,7 @@ export interface components {
         "Error400-2": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1481,7 +1493,7 @@ export interface components {
         "Error401-2": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1512,7 +1524,7 @@ export interface components {
         "Error403-2": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1534,7 +1546,7 @@ export interface components {
         "Error408-2": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1556,7 +1568,7 @@ export interface components {
         "Error413-2": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1578,7 +1590,7 @@ export interface components {
         "Error415-2": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1600,7 +1612,7 @@ export interface components {
         "Error422-2": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1628,7 +1640,7 @@ export interface components {
         "Error429-2": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1651,7 +1663,7 @@ export interface components {
         "Error500-2": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1681,7 +1693,7 @@ export interface components {
         "Error503-2": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1704,7 +1716,7 @@ export interface components {
         "Error504-2": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1730,7 +1742,7 @@ export interface components {
         "Error400-3": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1763,7 +1775,7 @@ export interface components {
         "Error401-3": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1799,7 +1811,7 @@ export interface components {
         "Error403-3": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1826,7 +1838,7 @@ export interface components {
         "Error408-3": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1857,7 +1869,7 @@ export interface components {
         "Error429-3": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1885,7 +1897,7 @@ export interface components {
         "Error500-3": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1916,7 +1928,7 @@ export interface components {
         "Error503-3": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1948,7 +1960,7 @@ export interface components {
         Error404: {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -1975,7 +1987,7 @@ export interface components {
         "Error400-4": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -2001,7 +2013,7 @@ export interface components {
         "Error404-2": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -2027,7 +2039,7 @@ export interface components {
         "Error429-4": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -2054,7 +2066,7 @@ export interface components {
         "Error503-4": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -2077,7 +2089,7 @@ export interface components {
         "Error400-5": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
@@ -2101,7 +2113,7 @@ export interface components {
         "Error404-3": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
@@ -2125,7 +2137,7 @@ export interface components {
         "Error408-4": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
@@ -2149,7 +2161,7 @@ export interface components {
         Error410: {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
@@ -2173,7 +2185,7 @@ export interface components {
         Error416: {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
@@ -2197,7 +2209,7 @@ export interface components {
         "Error500-4": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
@@ -2225,7 +2237,7 @@ export interface components {
         "Error503-5": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
@@ -2258,7 +2270,7 @@ export interface components {
         "Error400-6": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -2290,7 +2302,7 @@ export interface components {
         "Error403-4": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -2312,7 +2324,7 @@ export interface components {
         "Error409-2": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -2335,7 +2347,7 @@ export interface components {
         "Error422-3": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -2369,7 +2381,7 @@ export interface components {
         "Error429-5": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -2398,7 +2410,7 @@ export interface components {
         "Error503-6": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -2421,7 +2433,7 @@ export interface components {
         "Error400-7": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -2458,7 +2470,7 @@ export interface components {
         "Error403-5": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -2495,7 +2507,7 @@ export interface components {
         "Error403-6": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -2517,7 +2529,7 @@ export interface components {
         "Error409-3": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -2546,7 +2558,7 @@ export interface components {
         "Error429-6": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -2573,7 +2585,7 @@ export interface components {
         "Error404-4": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -2604,7 +2616,7 @@ export interface components {
         "Error404-5": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -2626,7 +2638,7 @@ export interface components {
         "Error409-4": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 vary: components["headers"]["vary"];
@@ -2649,7 +2661,7 @@ export interface components {
         "Error400-8": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 "content-security-policy": components["headers"]["content-security-policy"];
@@ -2670,7 +2682,7 @@ export interface components {
         "Error408-5": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 "content-security-policy": components["headers"]["content-security-policy"];
@@ -2691,7 +2703,7 @@ export interface components {
         "Error500-5": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 "content-security-policy": components["headers"]["content-security-policy"];
@@ -2712,7 +2724,7 @@ export interface components {
         "Error503-7": {
             headers: {
                 "content-length": components["headers"]["content-length"];
-                "x-render-id": components["headers"]["x-render-id"];
+                "x-request-id": components["headers"]["x-request-id"];
                 "x-content-type-options": components["headers"]["x-content-type-options"];
                 "cache-control": components["headers"]["cache-control"];
                 "content-security-policy": components["headers"]["content-security-policy"];
@@ -2738,7 +2750,7 @@ export interface components {
         "content-length": number;
         /** @description `inline; filename="<render id>.png"`, or `.jpg`, `.webp` or `.mp4`. */
         "content-disposition": string;
-        /** @description UUID of the render. Errors have one too. */
+        /** @description UUID of the render, on every response to `POST /v1/overlay` and on results. */
         "x-render-id": string;
         /** @description `image` or `video`. Overlay-only files are `image`. */
         "x-source-type": "image" | "video";
@@ -2796,6 +2808,8 @@ export interface components {
         "www-authenticate": string;
         /** @description `nosniff`. */
         "x-content-type-options": "nosniff";
+        /** @description UUID of the request, under which the operator finds it in the logs. */
+        "x-request-id": string;
         /** @description Only through the marketplace, whose name it has: what the marketplace charges. */
         "x-rapidapi-billing": string;
     };
@@ -2840,6 +2854,7 @@ export interface operations {
                     ratelimit: components["headers"]["ratelimit"];
                     "idempotency-replayed": components["headers"]["idempotency-replayed"];
                     "server-timing": components["headers"]["server-timing"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -2861,7 +2876,7 @@ export interface operations {
             202: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -2874,6 +2889,7 @@ export interface operations {
                     "preference-applied": components["headers"]["preference-applied"];
                     "idempotency-replayed": components["headers"]["idempotency-replayed"];
                     "x-credits-charged": components["headers"]["x-credits-charged"];
+                    "x-render-id": components["headers"]["x-render-id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2912,7 +2928,7 @@ export interface operations {
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -2958,7 +2974,7 @@ export interface operations {
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3000,7 +3016,7 @@ export interface operations {
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3043,7 +3059,7 @@ export interface operations {
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3084,7 +3100,7 @@ export interface operations {
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3103,7 +3119,7 @@ export interface operations {
             204: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3150,8 +3166,9 @@ export interface operations {
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "x-render-id": components["headers"]["x-render-id"];
                     "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
                     "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                     "accept-ranges": components["headers"]["accept-ranges"];
@@ -3173,8 +3190,9 @@ export interface operations {
             206: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "x-render-id": components["headers"]["x-render-id"];
                     "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
                     "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                     "accept-ranges": components["headers"]["accept-ranges"];
@@ -3197,8 +3215,9 @@ export interface operations {
             304: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "x-render-id": components["headers"]["x-render-id"];
                     "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
                     "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                     "accept-ranges": components["headers"]["accept-ranges"];
@@ -3240,7 +3259,7 @@ export interface operations {
             202: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3286,7 +3305,7 @@ export interface operations {
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3327,7 +3346,7 @@ export interface operations {
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3346,7 +3365,7 @@ export interface operations {
             204: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3383,7 +3402,7 @@ export interface operations {
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3424,7 +3443,7 @@ export interface operations {
             201: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3468,7 +3487,7 @@ export interface operations {
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3509,7 +3528,7 @@ export interface operations {
             204: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3549,7 +3568,7 @@ export interface operations {
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3591,7 +3610,7 @@ export interface operations {
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3637,7 +3656,7 @@ export interface operations {
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3680,7 +3699,7 @@ export interface operations {
             202: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3728,7 +3747,7 @@ export interface operations {
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3768,7 +3787,7 @@ export interface operations {
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3809,7 +3828,7 @@ export interface operations {
             202: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3850,7 +3869,7 @@ export interface operations {
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3891,7 +3910,7 @@ export interface operations {
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     vary: components["headers"]["vary"];
@@ -3930,7 +3949,7 @@ export interface operations {
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     [name: string]: unknown;
@@ -3958,7 +3977,7 @@ export interface operations {
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
-                    "x-render-id": components["headers"]["x-render-id"];
+                    "x-request-id": components["headers"]["x-request-id"];
                     "x-content-type-options": components["headers"]["x-content-type-options"];
                     "cache-control": components["headers"]["cache-control"];
                     [name: string]: unknown;

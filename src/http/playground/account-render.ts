@@ -7,19 +7,23 @@ import { byCredentials, type Identify } from '../overlay/admit.ts';
 import { type OverlayDependencies, overlayRoute } from '../overlay/overlay-route.ts';
 import type { RenderProgress } from './render-progress.ts';
 
-export interface AccountRenderDependencies extends OverlayDependencies {
+export interface AccountRenderDependencies {
+  readonly overlay: OverlayDependencies;
   /** Finds the account of the visitor's session. */
   readonly identifyMember: Identify;
   readonly progress: RenderProgress;
 }
 
-export function accountRenderRoute(dependencies: AccountRenderDependencies): RouteShorthandOptionsWithHandler {
-  const { authenticator, identifyMember, progress } = dependencies;
-  const identifyByKey = byCredentials(authenticator);
+export function accountRenderRoute({
+  overlay,
+  identifyMember,
+  progress,
+}: AccountRenderDependencies): RouteShorthandOptionsWithHandler {
+  const identifyByKey = byCredentials(overlay.authenticator);
   const identify: Identify = async (request, ...rest) =>
     await (keyOf(request.headers) === undefined ? identifyMember : identifyByKey)(request, ...rest);
   return {
-    ...overlayRoute(dependencies, identify),
+    ...overlayRoute(overlay, identify),
     preHandler: async (request, reply) => progress.track(request, reply),
   };
 }

@@ -37,6 +37,7 @@ const ID_PARAMETER: Json = {
 const SHARED_HEADERS = ['access-control-allow-origin', 'access-control-expose-headers'] as const;
 const RESULT_HEADERS = [
   ...COMMON_HEADERS,
+  'x-render-id',
   ...SHARED_HEADERS,
   'accept-ranges',
   'cache-control',

@@ -120,6 +120,7 @@ function overlayOperation(): Operation {
         'preference-applied',
         'idempotency-replayed',
         'x-credits-charged',
+        'x-render-id',
       ]),
     },
     errors: [
@@ -142,7 +143,7 @@ function overlayOperation(): Operation {
       'renderer_unavailable',
       'deadline_exceeded',
     ],
-    errorHeaders: ['x-credits-charged'],
+    errorHeaders: ['x-credits-charged', 'x-render-id'],
   });
 }
 

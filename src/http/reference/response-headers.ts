@@ -25,7 +25,7 @@ export const RESPONSE_HEADERS = {
     schema: { type: 'string' },
   },
   'x-render-id': {
-    description: 'UUID of the render. Errors have one too.',
+    description: 'UUID of the render, on every response to `POST /v1/overlay` and on results.',
     schema: { type: 'string', format: 'uuid' },
   },
   'x-source-type': {
@@ -97,6 +97,10 @@ const OTHER_HEADERS = {
   vary: { description: 'Request headers that the response depends on.', schema: { type: 'string' } },
   'www-authenticate': { description: 'How to send a key.', schema: { type: 'string' } },
   'x-content-type-options': { description: '`nosniff`.', schema: { type: 'string', enum: ['nosniff'] } },
+  'x-request-id': {
+    description: 'UUID of the request, under which the operator finds it in the logs.',
+    schema: { type: 'string', format: 'uuid' },
+  },
   'x-rapidapi-billing': {
     description: 'Only through the marketplace, whose name it has: what the marketplace charges.',
     schema: { type: 'string' },
@@ -109,7 +113,7 @@ export const HEADERS = { ...RENDER_HEADERS, ...OTHER_HEADERS } as const;
 export type HeaderName = keyof typeof HEADERS;
 
 /** Of every response. */
-export const COMMON_HEADERS = ['content-length', 'x-render-id', 'x-content-type-options'] as const;
+export const COMMON_HEADERS = ['content-length', 'x-request-id', 'x-content-type-options'] as const;
 /** Of every response to a request with a key. */
 export const KEY_HEADERS = [
   ...COMMON_HEADERS,

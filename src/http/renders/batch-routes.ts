@@ -90,7 +90,6 @@ async function create(
   });
   reply.code(202).headers({
     location: `${BATCHES_PATH}/${id}`,
-    'x-render-id': id,
     ...(isReplay && { 'idempotency-replayed': 'true' }),
   });
   if (isReplay) return await show(dependencies, { accountId }, id, request);

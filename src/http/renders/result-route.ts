@@ -74,6 +74,7 @@ function headersOf({ id, result = '{}' }: RenderRecord): Record<string, string> 
     'content-type': headers['content-type'] ?? 'application/octet-stream',
     'content-disposition': headers['content-disposition'] ?? 'inline',
     'accept-ranges': 'bytes',
+    'x-render-id': id,
     etag: `"${id}"`,
     'cache-control': `private, max-age=${CACHE_SECONDS}`,
     // A page of another origin may embed the file.

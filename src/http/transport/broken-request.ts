@@ -30,7 +30,7 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
   const problem = explain(error);
   const id = randomUUID();
   const body = JSON.stringify(toProblem(problem, id));
-  const headers = { ...problemHeaders(problem), 'x-render-id': id, 'content-length': Buffer.byteLength(body) };
+  const headers = { ...problemHeaders(problem), 'x-request-id': id, 'content-length': Buffer.byteLength(body) };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const { status } = PROBLEMS[problem.code];
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\n${lines.join('\r\n')}\r\n\r\n${body}`);

@@ -23,6 +23,7 @@ const EXPOSED_HEADERS = [
   'x-missing-glyphs',
   'x-render-duration-ms',
   'x-render-id',
+  'x-request-id',
   'x-source-pixels',
   'x-source-type',
   'x-warnings',

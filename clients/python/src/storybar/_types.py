@@ -196,7 +196,7 @@ class _ProblemRequired(TypedDict):
     detail: str
     """What is wrong with this request and how to fix it. The wording may change."""
     instance: str
-    """The render id, also sent as ``x-render-id``."""
+    """The id of the request, also sent as ``x-request-id``. In the error of a stored render, the id of the render."""
     code: Literal["malformed_body", "invalid_idempotency_key", "invalid_fields", "invalid_signature", "missing_api_key", "invalid_api_key", "marketplace_refused", "payment_failed", "subscription_inactive", "key_suspended", "approval_required", "origin_not_allowed", "form_refused", "role_not_allowed", "async_disabled", "async_not_allowed", "render_not_found", "result_expired", "range_not_satisfiable", "too_many_queued", "stored_bytes_exceeded", "test_renders_exceeded", "server_key_required", "webhook_not_found", "webhook_disabled", "too_many_webhooks", "not_found", "method_not_allowed", "upload_too_slow", "idempotency_in_flight", "request_too_large", "asset_too_large", "asset_too_many_pixels", "asset_dimensions_too_large", "asset_too_long", "asset_frame_rate_too_high", "asset_too_heavy", "unsupported_content_type", "unsupported_asset", "idempotency_mismatch", "asset_undecodable", "asset_unreachable", "strict_warnings", "rate_limited", "too_many_renders", "quota_exceeded", "too_many_failed_keys", "too_many_failures", "internal_error", "overloaded", "renderer_unavailable", "storage_unavailable", "storage_full", "payment_unavailable", "shutting_down", "deadline_exceeded"]
     """Stable error code. New codes may be added; handle unknown ones by ``status``."""
 
