@@ -3,7 +3,7 @@
 import { AppError } from '../errors.ts';
 
 export const TEST_RENDERS_PER_DAY = 500;
-const RETRY_AFTER_SECONDS = 3_600;
+const DAY_SECONDS = 86_400;
 
 /** `actual`: including the refused renders. */
 export function testRendersExceeded(actual: number): AppError {
@@ -11,6 +11,7 @@ export function testRendersExceeded(actual: number): AppError {
   const detail = `Test keys of an account can make ${limit} renders per day. Use a live key, or try again tomorrow (UTC).`;
   return new AppError('test_renders_exceeded', detail, {
     limit: { limit, actual },
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    // Days begin at midnight UTC.
+    retryAfterSeconds: DAY_SECONDS - (Math.floor(Date.now() / 1_000) % DAY_SECONDS),
   });
 }

@@ -236,6 +236,18 @@ describe('a place whose render turns out to be long', () => {
     expect(test.names).toEqual(['a', 'b', 'c', 'b']);
   });
 
+  it('still counts as long after it has lost its worker', async () => {
+    const test = new PlaceTest('video', { slots: 2, forShort: 1 });
+    const [first, second] = [test.entered('a'), test.entered('b')];
+    await Promise.all([first.slot(), second.slot()]);
+    first.charge(videoOf(5_000));
+    first.leave();
+    await setImmediate();
+    await first.slot();
+    second.charge(videoOf(5_000));
+    expect(test.heldBack).toEqual(['b']);
+  });
+
   it('is refused when it would wait too long for its deadline', async () => {
     const test = new PlaceTest('video', { slots: 3, forShort: 1 });
     const places = [test.entered('a'), test.entered('b'), test.entered('c')];

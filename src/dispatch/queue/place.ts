@@ -43,6 +43,7 @@ export class Place<Slot> {
   /** Paid for a render that hasn't begun. */
   #prepaid = 0;
   #isCharged = false;
+  #isLong = false;
 
   constructor(queue: PlaceQueue<Slot>, request: LeaseRequest) {
     this.#queue = queue;
@@ -64,15 +65,16 @@ export class Place<Slot> {
   /** Charges what the recipe costs beyond what was paid before, and enters the queue if it didn't yet. */
   charge(recipe: Recipe): void {
     const cost = this.#queue.costs.estimateMs(recipe);
-    const isLong = cost > LONG_RENDER_MS;
+    this.#isLong = cost > LONG_RENDER_MS;
     const entry = this.#entry;
     if (entry === undefined) {
-      this.#enter({ cost, isLong, isCharged: this.#isCharged });
-    } else if (isLong && !this.#queue.becomeLong(entry)) {
+      const entered = this.#enter({ cost, isCharged: this.#isCharged });
+      if (this.#isCharged) this.#queue.correct(entered, cost - this.#prepaid);
+    } else if (this.#isLong && !this.#queue.becomeLong(entry)) {
       this.#refund(entry);
       this.leave();
       this.#request.onHeldBack?.();
-      this.#enter({ cost, isLong });
+      this.#enter({ cost });
     } else {
       this.#queue.correct(entry, cost - this.#prepaid);
     }
@@ -123,9 +125,9 @@ export class Place<Slot> {
     return this.#request.budgetMs[this.#queue.kind];
   }
 
-  #enter(entry: Pick<QueueEntry, 'cost' | 'isLong' | 'isCharged'>): void {
+  #enter(entry: Pick<QueueEntry, 'cost' | 'isCharged'>): QueueEntry {
     const { account, class: leaseClass, signal } = this.#request;
-    const entered = { ...entry, account, class: leaseClass, budgetMs: this.#budgetMs };
+    const entered = { ...entry, isLong: this.#isLong, account, class: leaseClass, budgetMs: this.#budgetMs };
     this.#slot = this.#queue.enter(entered, signal);
     this.#entry = entered;
     this.#slot.then(
@@ -135,6 +137,7 @@ export class Place<Slot> {
       // The step that needs the slot sees the error.
       () => undefined,
     );
+    return entered;
   }
 
   #refund(entry: QueueEntry): void {
