@@ -256,7 +256,8 @@ export async function problemOf(response: Response): Promise<Problem> {
   const problem = (await response.json()) as Problem;
   if (problem.status !== response.status)
     throw new Error(`the status is ${response.status}, but ${problem.status} in the body`);
-  if (problem.instance !== response.headers.get('x-render-id')) throw new Error('`instance` differs from x-render-id');
+  if (problem.instance !== response.headers.get('x-request-id'))
+    throw new Error('`instance` differs from x-request-id');
   if (!URL.canParse(problem.type)) throw new Error(`\`type\` isn't a URL: ${problem.type}`);
   return problem;
 }

@@ -133,7 +133,8 @@ describe('a running server', () => {
     const accepted = await post(server, form({ asset_url, text: 'Hello' }), { headers: ASYNC });
     const { id } = (await accepted.json()) as { id: string };
     const transfer = await until(() => opened[0]);
-    expect(await get(id)).toMatchObject({ status: 'rendering' });
+    // It has no worker yet.
+    expect(await get(id)).toMatchObject({ status: 'queued' });
     const headers = { 'x-api-key': server.key };
     const canceled = await fetch(`${server.url}/v1/renders/${id}`, { method: 'DELETE', headers });
     expect([canceled.status, await canceled.json()]).toMatchObject([200, { status: 'canceled', credits: 0 }]);

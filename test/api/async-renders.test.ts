@@ -295,7 +295,11 @@ describe('the renders of an account', () => {
   });
 
   it('of a test key are free and marked', async () => {
-    const before = await usedCredits();
+    // Renders of the tests before may still be running.
+    const before = await until(async () => {
+      const credits = await usedCredits();
+      return credits.reserved === 0 && credits;
+    });
     const response = await call('POST', '/v1/overlay', testKey, { text: 'Hi', width: 64, height: 64, async: true });
     const { id } = (await response.json()) as Render;
     expect(await ended(id, testKey)).toMatchObject({ status: 'succeeded', test: true, credits: 0 });

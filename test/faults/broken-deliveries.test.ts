@@ -64,7 +64,10 @@ async function start(): Promise<void> {
     marketplace: { isClaimed: () => isMarketplace, billingHeader: 'x-billing' },
     admission: { countRequest: async () => undefined, enter: async () => () => undefined },
     refusals: { add: () => undefined },
-    renderer: { assertRoom: () => undefined, render: renderHugeFile },
+    renderer: {
+      open: () => ({ choose: () => undefined, render: renderHugeFile, close: () => undefined }),
+    },
+    failures: { countFailure: async () => undefined },
     uploads: {
       maxSeconds: 60,
       reserve: async () => ({ grow: () => undefined, addResult: () => undefined, release: () => undefined }),

@@ -288,7 +288,7 @@ it('logs an email that cannot be sent with the id of the request, and responds a
       .stderr.split('\n')
       .find((entry) => entry.includes('email not sent')),
   );
-  const renderId = response.headers.get('x-render-id');
+  const renderId = response.headers.get('x-request-id');
   expect(JSON.parse(line)).toMatchObject({ level: 40, renderId, purpose: 'sign-up' });
   expect(line).not.toContain('ann@example.com');
   await broken.stop();
