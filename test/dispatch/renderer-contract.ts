@@ -152,7 +152,7 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
       await opened.render({ recipe, asset, output: newPath() }, (fraction) => fractions.push(fraction));
     });
     expect(fractions.length).toBeGreaterThan(0);
-    expect(fractions.every((fraction) => fraction > 0 && fraction <= 1)).toBe(true);
+    expect(fractions.every((fraction) => fraction >= 0 && fraction <= 1)).toBe(true);
   });
 
   it('reports what is wrong with an asset', async () => {

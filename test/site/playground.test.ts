@@ -230,7 +230,7 @@ describe('a visitor without a key', () => {
   it('learns the progress of a render by its id only while the request is running', async () => {
     const id = randomUUID();
     const statusOf = async (): Promise<number> => (await fetch(`${server.url}/playground/progress/${id}`)).status;
-    expect(await statusOf()).toBe(404);
+    expect(await statusOf()).toBe(204);
     const upload = request(`${server.url}/playground/render`, {
       method: 'POST',
       headers: {
@@ -243,6 +243,6 @@ describe('a visitor without a key', () => {
     upload.write('--b\r\n');
     await until(async () => (await statusOf()) === 200);
     upload.destroy();
-    await until(async () => (await statusOf()) === 404);
+    await until(async () => (await statusOf()) === 204);
   });
 });

@@ -2,7 +2,6 @@
 // its progress until the response is there. Each server knows only its own renders.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '../../errors.ts';
 import type { RouteGroup } from '../route-group.ts';
 import { onClosed } from '../transport/on-closed.ts';
 import { recordOf } from '../transport/request-record.ts';
@@ -26,7 +25,8 @@ export class RenderProgress {
       register: (app) => {
         app.get<{ Params: { id: string } }>('/playground/progress/:id', (request, reply) => {
           const running = this.#running.get(request.params.id);
-          if (running === undefined) throw new AppError('not_found', 'No render with this id is running here.');
+          // It may have just ended or run on another server, which is no error.
+          if (running === undefined) return reply.code(204).header('cache-control', 'no-store').send();
           const body = JSON.stringify({ progress: recordOf(running).progress });
           return reply.headers({ 'cache-control': 'no-store', 'content-type': 'application/json' }).send(body);
         });

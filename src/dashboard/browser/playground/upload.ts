@@ -50,7 +50,7 @@ export async function send(sending: UploadTask): Promise<Response> {
 async function poll(id: string, onProgress: UploadTask['onProgress'], signal: AbortSignal): Promise<void> {
   try {
     const response = await fetch(`/playground/progress/${id}`, { signal });
-    if (!response.ok) return;
+    if (response.status !== 200) return;
     const { progress } = (await response.json()) as { progress?: number };
     if (progress !== undefined && progress > 0 && !signal.aborted) onProgress('render', progress);
   } catch {
