@@ -87,7 +87,7 @@ export class Journal {
     if (STATUS_OF[problem.code] !== status || problem.status !== status) {
       this.violation(`code ${problem.code} has status ${status}`);
     }
-    if (problem.instance !== headers['x-render-id']) this.violation(`a ${problem.code} lacks its render id`);
+    if (problem.instance !== headers['x-request-id']) this.violation(`a ${problem.code} lacks its request id`);
     if ((status === 429 || status === 503) && headers['retry-after'] === undefined) {
       this.violation(`a ${problem.code} lacks retry-after`);
     }

@@ -15,7 +15,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
   version: string;
 };
 const CAPTION = 'a caption that no log may contain';
-const idOf = (response: Response): string => response.headers.get('x-render-id') ?? 'no render id';
+const idOf = (response: Response): string => response.headers.get('x-request-id') ?? 'no request id';
 const requestLine = (lines: readonly LogLine[]): LogLine | undefined =>
   lines.find(({ msg }) => msg.startsWith('request '));
 
