@@ -79,7 +79,8 @@ async function layOutUntil(signal: AbortSignal, url: string, key: string): Promi
   while (!signal.aborted) {
     const response = await fetch(`${url}/v1/layout`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-api-key': key },
+      // A connection that the client keeps open would count as one that the server forgot.
+      headers: { 'content-type': 'application/json', 'x-api-key': key, connection: 'close' },
       body: JSON.stringify({ width: 1_080, height: 1_920, duration: CUES, captions: subtitles() }),
     });
     await response.arrayBuffer();
