@@ -50,7 +50,7 @@ describe('an animated WebP as a video', () => {
     expect(clip.frames.map(({ seconds }) => Math.round(seconds * 100))).toEqual([0, 10, 20]);
   });
 
-  it('is black where it is transparent, and keeps what earlier frames left', async () => {
+  it('a video from an animated WebP is black where the WebP is transparent, and keeps what earlier frames left', async () => {
     const frames = [
       { delay: 10, color: 1, left: 0, width: 32 },
       { delay: 10, color: 2, left: 0, width: 16 },
@@ -63,7 +63,7 @@ describe('an animated WebP as a video', () => {
     ]);
   });
 
-  it('is refused beyond the limits of videos', async () => {
+  it('an animated WebP beyond the limits of videos is refused', async () => {
     const long = webpOf(16, 16, [
       { delay: 6_000, color: 1 },
       { delay: 100, color: 2 },
@@ -76,7 +76,7 @@ describe('an animated WebP as a video', () => {
     await expect(renderAnimation(await wide)).rejects.toMatchObject({ code: 'asset_dimensions_too_large' });
   });
 
-  it('is refused when it is truncated before its first frame', async () => {
+  it('an animated WebP that is truncated before its first frame is refused', async () => {
     const webp = await webpOf(64, 64, [
       { delay: 10, color: 1 },
       { delay: 10, color: 2 },

@@ -25,10 +25,13 @@ function kindsOf(text: string): string[] {
 }
 
 describe('an emoji without a selector', () => {
-  it.each(Array.from('❤♥☺☹✌☝☀☁❄✈☎⚠🌶🕊🛠🖐🏍👁🅰🈂🌡🗑🐿'))('is drawn in color, as on a phone: %s', (char) => {
-    expect(isEmoji(char)).toBe(true);
-    expect(isEmoji(`${char}\ufe0e`)).toBe(false);
-  });
+  it.each(Array.from('❤♥☺☹✌☝☀☁❄✈☎⚠🌶🕊🛠🖐🏍👁🅰🈂🌡🗑🐿'))(
+    'an emoji without a selector is drawn in color, as on a phone: %s',
+    (char) => {
+      expect(isEmoji(char)).toBe(true);
+      expect(isEmoji(`${char}\ufe0e`)).toBe(false);
+    },
+  );
 
   it.each(Array.from('0123456789#*©®™→←↑↓↔↗ℹ‼⁉〰✔✖♠♣★☆♪✓'))('stays text: %s', (char) => {
     expect(isEmoji(char)).toBe(false);
@@ -45,7 +48,7 @@ describe('parts of emoji that stand alone', () => {
     expect(engine.drawable(text)).toEqual({ text, missingGlyphs: 0 });
   });
 
-  it('are separated from letters, which Unicode would combine with a skin tone', () => {
+  it('parts of emoji are separated from letters, which Unicode would combine with a skin tone', () => {
     expect(kindsOf('a🏽 1🏽')).toEqual(['a text', '🏽 emoji', ' 1 text', '🏽 emoji']);
     expect(engine.drawable('a🏽').missingGlyphs).toBe(0);
     expect(kindsOf('👍🏽')).toEqual(['👍🏽 emoji']);
@@ -56,7 +59,7 @@ describe('emoji newer than the Unicode data of Node.js 20', () => {
   const EMOJI_16 = ['🫩', '🫆', '🪾', '🫜', '🪉', '🪏', '🫟', '🇨🇶'];
   const EMOJI_17 = ['🫪', '🫯', '🫈', '🛘', '🫍', '🪊', '🪎', '🧑‍🩰', '👯🏽', '🤼🏿', '🧑🏽‍🩰'];
 
-  it.each([...EMOJI_16, ...EMOJI_17])('are one emoji: %s', (text) => {
+  it.each([...EMOJI_16, ...EMOJI_17])('an emoji newer than the Unicode data of Node.js 20 is one emoji: %s', (text) => {
     expect(kindsOf(text)).toEqual([`${text} emoji`]);
     expect(engine.drawable(text)).toEqual({ text, missingGlyphs: 0 });
     const measurer = engine.measurerFor(text);
@@ -66,13 +69,13 @@ describe('emoji newer than the Unicode data of Node.js 20', () => {
 });
 
 describe('gray emoji', () => {
-  it.each([...GRAY_EMOJI])('are white on a bar over white: %s', (char) => {
+  it.each([...GRAY_EMOJI])('gray emoji are white on a bar over white: %s', (char) => {
     expect(Math.max(...bakedOn(255, `${char}\ufe0f`).subarray(CANVAS.width * 144 * 3, CANVAS.width * 176 * 3))).toBe(
       255,
     );
   });
 
-  it('are drawn in the same white as text, also beside color emoji', () => {
+  it('gray emoji are drawn in the same white as text, also beside color emoji', () => {
     expect(kindsOf('New 🎵🎶 song 🎉')).toEqual(['New  text', '🎵🎶 gray-emoji', ' song  text', '🎉 emoji']);
     const pixels = bakedOn(0, '➕🎵✔️');
     const colored = pixels.filter(
@@ -92,7 +95,7 @@ describe('gray emoji', () => {
 });
 
 describe('the emoji of emoji-test.txt', () => {
-  it('are listed as gray exactly if measuring them says so', () => {
+  it('emoji are listed as gray exactly if measuring them says so', () => {
     const all = dataLines('emoji-test.txt')
       .filter((line) => /;\s*fully-qualified/u.test(line))
       .map((line) => (line.split(';')[0] ?? '').trim().split(' '))

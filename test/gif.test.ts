@@ -25,7 +25,7 @@ async function renderAnimation(width: number, height: number, frames: readonly G
 }
 
 describe('a GIF as an image', () => {
-  it('is its first frame, and keeps its transparency', async () => {
+  it('an image from a GIF is its first frame, and keeps its transparency', async () => {
     const frames = [
       { delay: 10, color: 1, left: 0, width: 60 },
       { delay: 10, color: 2 },
@@ -69,7 +69,7 @@ describe('a GIF as a video', () => {
     ]);
   });
 
-  it('is refused beyond the limits of videos', async () => {
+  it('a GIF beyond the limits of videos is refused', async () => {
     const long = renderAnimation(16, 16, [
       { delay: 6_000, color: 1 },
       { delay: 100, color: 2 },

@@ -70,7 +70,7 @@ describe('HEIC photos', () => {
     expect(Object.entries(differences).filter(([, difference]) => difference > 1)).toEqual([]);
   });
 
-  it.skipIf(filesOf('heif').length === 0)('are scaled down when a preview asks for less', async () => {
+  it.skipIf(filesOf('heif').length === 0)('HEIC photos are scaled down when a preview asks for less', async () => {
     const source = readFileSync(sharedMedia('heif/metadataextrac__cheers_1440x960.heic'));
     const image = await decodeHeif(source, { ...PLAN, scaleTo: { width: 144, height: 96 } });
     expect([image.width, image.height, image.data.length]).toEqual([144, 96, 144 * 96 * 3]);
@@ -105,7 +105,7 @@ describe('AVIF images', () => {
     expect(meanDifference(image.data, await srgbOf(file, 4))).toBeLessThan(0.3);
   });
 
-  it('are converted from the color space of their profile', async () => {
+  it('AVIF images are converted from the color space of their profile', async () => {
     const { data, raw } = picture(120, 80, 3);
     const file = await sharp(data, { raw })
       .withIccProfile('p3')
@@ -119,7 +119,7 @@ describe('AVIF images', () => {
   });
 
   const rotated = filesOf('avif').filter((name) => /rot\dmir\d/u.test(name));
-  it.skipIf(rotated.length === 0)('are rotated and mirrored upright', async () => {
+  it.skipIf(rotated.length === 0)('AVIF images are rotated and mirrored upright', async () => {
     const upright = await decodeHeif(readFileSync(sharedMedia('avif/pillow__rot0mir0.avif')), PLAN);
     const small = async ({ data, width, height, channels }: DecodedImage): Promise<Buffer> =>
       await sharp(data, { raw: { width, height, channels } }).resize(64, 43, { fit: 'fill' }).raw().toBuffer();
@@ -146,7 +146,7 @@ async function outcomeOf(file: Buffer): Promise<string> {
 }
 
 describe('damaged and hostile files', () => {
-  it('are decoded or refused, whatever bytes are changed', async () => {
+  it('damaged files are decoded or refused, whatever bytes are changed', async () => {
     const shared = filesOf('avif').filter((name) => /transparency|icc_profile/u.test(name));
     const files = [
       await avif({}, 4, [64, 48]),
@@ -172,7 +172,7 @@ describe('damaged and hostile files', () => {
     expect([...outcomes].toSorted()).toEqual(expect.arrayContaining(['decoded', 'refused']));
   });
 
-  it('are refused when their tiles have far more pixels than the image', async () => {
+  it('files are refused when their tiles have far more pixels than the image', async () => {
     const source = await sharp({ create: { width: 2_048, height: 2_048, channels: 3, background: '#456' } })
       .avif({ effort: 0 })
       .toBuffer();

@@ -180,7 +180,7 @@ describe('an HDR still', () => {
 
 describe('a PNG with an unknown ancillary chunk', () => {
   it.each(['ab1d', 'abcd', '1bCd'.replace('1', 'é'), 'a bd', 'abCd'])(
-    'is rendered whatever the name of the chunk: %s',
+    'a PNG with an unknown ancillary chunk is rendered, whatever the name of the chunk: %s',
     async (type) => {
       expect(
         farthest(await columnsOf(pngFile(COLORS, 8, [chunk(type, Buffer.from('anything'))])), UNCHANGED),
@@ -188,7 +188,7 @@ describe('a PNG with an unknown ancillary chunk', () => {
     },
   );
 
-  it('is refused when the unknown chunk is critical', async () => {
+  it('a PNG with an unknown critical chunk is refused', async () => {
     const source = pngFile(COLORS, 8, [chunk('ABCD', Buffer.from('anything'))]);
     await expect(renderImage(source, 'a')).rejects.toMatchObject({ code: 'asset_undecodable' });
   });

@@ -181,7 +181,7 @@ describe('a lossless WebP whose header says that it uses no alpha', () => {
 });
 
 describe('a damaged image', () => {
-  it('is rendered as far as it can be decoded, as in browsers', async () => {
+  it('a damaged image is rendered as far as it can be decoded, as in browsers', async () => {
     const whole = await sharp(await gradient(3))
       .jpeg()
       .toBuffer();
@@ -189,12 +189,12 @@ describe('a damaged image', () => {
     expect([result.width, result.height]).toEqual([200, 200]);
   });
 
-  it('is refused when it has no pixel data', async () => {
+  it('an image without pixel data is refused', async () => {
     const whole = await gradient(3);
     await expect(renderImage(whole.subarray(0, 60), 'a')).rejects.toMatchObject({ code: 'asset_undecodable' });
   });
 
-  it('is refused when its header fails its checksum', async () => {
+  it('an image whose header fails its checksum is refused', async () => {
     const forged = Buffer.from(await gradient(3));
     forged.writeUInt32BE(40, 16);
     await expect(renderImage(forged, 'a')).rejects.toMatchObject({ code: 'asset_undecodable' });
@@ -202,14 +202,17 @@ describe('a damaged image', () => {
 });
 
 describe.skipIf(!hasSharedMedia)('real image files (skipped without ../shared/media)', () => {
-  it.each(['Landscape', 'Portrait'])('are rendered upright from all eight EXIF orientations: %s', async (name) => {
-    const upright = await thumbnail(sharedMedia(`jpeg_orientation/exiforientatio__${name}_1.jpg`));
-    for (let orientation = 2; orientation <= 8; orientation += 1) {
-      const other = await thumbnail(sharedMedia(`jpeg_orientation/exiforientatio__${name}_${orientation}.jpg`));
-      expect([other.width, other.height]).toEqual([upright.width, upright.height]);
-      expect(meanDifference(other.data, upright.data)).toBeLessThan(6);
-    }
-  });
+  it.each(['Landscape', 'Portrait'])(
+    'real photos are rendered upright from all eight EXIF orientations: %s',
+    async (name) => {
+      const upright = await thumbnail(sharedMedia(`jpeg_orientation/exiforientatio__${name}_1.jpg`));
+      for (let orientation = 2; orientation <= 8; orientation += 1) {
+        const other = await thumbnail(sharedMedia(`jpeg_orientation/exiforientatio__${name}_${orientation}.jpg`));
+        expect([other.width, other.height]).toEqual([upright.width, upright.height]);
+        expect(meanDifference(other.data, upright.data)).toBeLessThan(6);
+      }
+    },
+  );
 
   async function thumbnail(file: string): Promise<Pixels> {
     const { bytes } = await renderImage(file, 'a');
@@ -236,7 +239,7 @@ describe.skipIf(!hasSharedMedia)('real image files (skipped without ../shared/me
     .flatMap(filesOf)
     .filter((file) => !/\.(?:mp4|webm)$/u.test(file));
 
-  it(`are rendered, or refused where browsers refuse them: all ${files.length} files`, async () => {
+  it(`real images are rendered, or refused where browsers refuse them: all ${files.length} files`, async () => {
     expect(files.length).toBeGreaterThan(200);
     for (const file of files) {
       const outcome = await renderImage(sharedMedia(file), CAPTION).then(

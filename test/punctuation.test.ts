@@ -25,7 +25,7 @@ describe('a sequence of ASCII punctuation', () => {
   const font = openSync(must(file, 'the file of the main font').file);
   if (!('layout' in font)) throw new Error('the main font is a collection');
 
-  it('is never drawn as an arrow or another ligature of the main font', () => {
+  it('ASCII punctuation is never drawn as an arrow or another ligature of the main font', () => {
     const marks = Array.from('-=<>|~+*/:.!()_#ax1→←');
     const texts = marks.flatMap((a) => marks.flatMap((b) => marks.map((c) => a + b + c)));
     const glyphsOf = (text: string): number => font.layout(text).glyphs.length;
@@ -34,10 +34,13 @@ describe('a sequence of ASCII punctuation', () => {
     expect(joined).toEqual([]);
   });
 
-  it.each(['->', '==>', '<-', '<=>', '-->', ':->'])('is as wide as its characters: %s', (text) => {
-    const separate = Array.from(text, (char) => lineWidth(char)).reduce((sum, width) => sum + width, 0);
-    expect(Math.abs(lineWidth(text) - separate)).toBeLessThan(0.05);
-  });
+  it.each(['->', '==>', '<-', '<=>', '-->', ':->'])(
+    'a sequence of ASCII punctuation is as wide as its characters: %s',
+    (text) => {
+      const separate = Array.from(text, (char) => lineWidth(char)).reduce((sum, width) => sum + width, 0);
+      expect(Math.abs(lineWidth(text) - separate)).toBeLessThan(0.05);
+    },
+  );
 });
 
 describe('a Chinese, Japanese or Korean caption', () => {
@@ -71,7 +74,7 @@ describe('the Mongolian vowel separator', () => {
     expect(lineWidth('ᠬᠠᠷ\u180eᠠ')).not.toBeCloseTo(lineWidth('ᠬᠠᠷᠠ'), 2);
   });
 
-  it('is removed from other scripts', () => {
+  it('the Mongolian vowel separator is removed from other scripts', () => {
     expect(lineWidth('a\u180eb')).toBe(lineWidth('ab'));
   });
 });

@@ -152,12 +152,12 @@ describe('alignment', () => {
   it.each([
     ['left', 'Hello', 9.6],
     ['left', 'שלום', 9.6],
-  ])('is physical: %s-aligned %s starts at the left margin', async (align, text, margin) => {
+  ])('alignment is physical: %s-aligned %s starts at the left margin', async (align, text, margin) => {
     const { left } = columnsAndRows(await overlayOf({ preset: 'box', align }, text));
     expect(left).toBe(Math.round(margin));
   });
 
-  it.each(['Hello', 'שלום'])('is physical: right-aligned %s ends at the right margin', async (text) => {
+  it.each(['Hello', 'שלום'])('alignment is physical: right-aligned %s ends at the right margin', async (text) => {
     const { right } = columnsAndRows(await overlayOf({ preset: 'box', align: 'right' }, text));
     expect(right).toBe(Math.round(SIZE.width - 9.6));
   });
@@ -169,11 +169,11 @@ describe('bold', () => {
     return data.reduce((sum, value, index) => sum + (index % 4 === 0 ? value : 0), 0);
   };
 
-  it.each(['Hello', 'नमस्ते', 'مرحبا', 'สวัสดี', '日本語', 'Ặ'])('is heavier than regular: %s', async (text) => {
+  it.each(['Hello', 'नमस्ते', 'مرحبا', 'สวัสดี', '日本語', 'Ặ'])('bold is heavier than regular: %s', async (text) => {
     expect(await inkOf(text, 'bold')).toBeGreaterThan(1.15 * (await inkOf(text, 'regular')));
   });
 
-  it('is regular, with a warning, where there is no bold font', async () => {
+  it('bold falls back to regular, with a warning, where there is no bold font', async () => {
     const text = 'ᚱᚢᚾᛖ';
     expect(await inkOf(text, 'bold')).toBe(await inkOf(text, 'regular'));
     expect((await renderOverlay(SIZE, text, { style: { weight: 'bold' } })).warnings).toEqual(['no_bold']);

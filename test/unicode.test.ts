@@ -179,7 +179,7 @@ describe('the Big List of Naughty Strings', () => {
     .map(cleanText)
     .filter((text) => !isBlank(text));
 
-  it(`is drawn inside the bars: ${captions.length} captions`, () => {
+  it(`the Big List of Naughty Strings is drawn inside the bars: ${captions.length} captions`, () => {
     expect(captions.length).toBeGreaterThan(480);
     const inkless: string[] = [];
     const clipped: string[] = [];
@@ -221,7 +221,7 @@ describe('a sample of each script', () => {
     expect(missing.map(({ script }) => script)).toEqual(KNOWN_MISSING.trim().split(/\s+/u));
   });
 
-  it(`is drawn without missing-glyph boxes in all ${covered.length} supported scripts`, () => {
+  it(`a sample of each script is drawn without missing-glyph boxes in all ${covered.length} supported scripts`, () => {
     expect(engine.drawable('\u0378').missingGlyphs).toBe(1);
     const box = draw('\u0378');
     expect(hasInk(box)).toBe(true);

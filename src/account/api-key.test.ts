@@ -8,11 +8,11 @@ describe('an API key', () => {
     expect(isWellFormedKey(key)).toBe(true);
   });
 
-  it('is different every time', () => {
+  it('every new key is different', () => {
     expect(new Set(Array.from({ length: 1_000 }, () => createApiKey('live'))).size).toBe(1_000);
   });
 
-  it('is refused with any single character changed or missing', () => {
+  it('a key is refused with any single character changed or missing', () => {
     const key = createApiKey('live');
     for (let index = 0; index < key.length; index += 1) {
       const other = key[index] === 'x' ? 'y' : 'x';
@@ -25,7 +25,7 @@ describe('an API key', () => {
     expect(isWellFormedKey(createApiKey('live').replace('live', 'test'))).toBe(false);
   });
 
-  it('is shown only by its prefix and its last four characters', () => {
+  it('a key is displayed only by its prefix and its last four characters', () => {
     const key = createApiKey('live');
     expect(maskKey(key)).toEqual({ prefix: key.slice(0, 12), lastFour: key.slice(-4) });
     expect(hashKey(key)).toHaveLength(32);

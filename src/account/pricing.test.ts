@@ -49,7 +49,7 @@ describe('priceOf', () => {
 });
 
 describe('quoteFor', () => {
-  it('is the price of a video with this duration, or of an image without one', () => {
+  it('returns the price of a video when it gets a duration, and of an image otherwise', () => {
     expect([undefined, 5, 5.2, 12].map((seconds) => quoteFor(seconds, 'live'))).toEqual([1, 1, 2, 3]);
     expect([undefined, 12].map((seconds) => quoteFor(seconds, 'test'))).toEqual([0, 0]);
   });

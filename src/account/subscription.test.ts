@@ -77,7 +77,7 @@ describe('changeDue', () => {
     expect(changeDue(after, now)).toEqual({ kind: 'none' });
   });
 
-  it('is applied without changing anything else', () => {
+  it('a due change is applied without changing anything else', () => {
     expect(applyChange(SUBSCRIPTION, { kind: 'none' })).toBe(SUBSCRIPTION);
     expect(applyChange(SUBSCRIPTION, { kind: 'lapsed' })).toEqual({ ...SUBSCRIPTION, status: 'inactive' });
     const due = { ...SUBSCRIPTION, nextPlan: 'free' };
@@ -97,7 +97,7 @@ describe('isUnusual', () => {
     expect(isUnusual(SUBSCRIPTION, changeDue(SUBSCRIPTION, now), now)).toBe(expected);
   });
 
-  it('is false without a change', () => {
+  it('returns false without a change', () => {
     expect(isUnusual(SUBSCRIPTION, { kind: 'none' }, date('2040-01-01'))).toBe(false);
   });
 });

@@ -57,7 +57,7 @@ describe('matchTotp', () => {
 });
 
 describe('recovery codes', () => {
-  it('are ten different ones that are recognized as people type them', () => {
+  it('creates ten different recovery codes that are recognized as people type them', () => {
     const codes = createRecoveryCodes();
     expect(new Set(codes).size).toBe(10);
     for (const code of codes) {

@@ -141,7 +141,7 @@ describe('the captions field', () => {
     expect(codesOf({ captions: SRT, ...size }, layout)).toEqual(['#/duration required']);
   });
 
-  it('is refused for an asset that turns out to be an image', () => {
+  it('the captions field is refused for an asset that turns out to be an image', () => {
     const { overlays } = parse({ captions: SRT });
     expect(() => assertNoCues(overlays)).toThrow(expect.objectContaining({ code: 'invalid_fields' }));
     expect(() => assertNoCues([{ text: 'a', position: null, start: 1 }])).not.toThrow();

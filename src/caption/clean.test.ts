@@ -69,7 +69,7 @@ describe('cleanText', () => {
     expect(cleanText('a\ud83db')).toBe('a\ufffdb');
   });
 
-  it('is idempotent and always trims both ends', () => {
+  it('cleanText is idempotent and always trims both ends', () => {
     const piece = fc.constantFrom(
       ...Array.from('ab \t\r\n\u2028\u0085\u0000\u202e\u2066\u2067\u2068\u2069\u0301\ufeff\ud83d\ude00é가'),
     );
@@ -103,13 +103,16 @@ describe('isBlank', () => {
     '\u2800',
     '\u3164',
     '\u2068\u2069',
-  ])('is true for %j, which draws nothing', (text) => {
+  ])('treats %j as blank because it draws nothing', (text) => {
     expect(isBlank(cleanText(text))).toBe(true);
   });
 
-  it.each(['a', '.', '0', '\u0301', '👍', '\ufffd', '\u200ba'])('is false for %j, which draws something', (text) => {
-    expect(isBlank(cleanText(text))).toBe(false);
-  });
+  it.each(['a', '.', '0', '\u0301', '👍', '\ufffd', '\u200ba'])(
+    'treats %j as text because it draws something',
+    (text) => {
+      expect(isBlank(cleanText(text))).toBe(false);
+    },
+  );
 });
 
 function range(first: number, last: number): number[] {

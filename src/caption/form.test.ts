@@ -39,18 +39,18 @@ describe('the text field', () => {
     expect(parse({ text: 'hello' })).toMatchObject({ overlays: [{ text: 'hello', position: null }], strict: false });
   });
 
-  it('is cleaned before use', () => {
+  it('the text is cleaned before use', () => {
     expect(parse({ text: ' a\r\nb\u202e ' }).overlays).toEqual([{ text: 'a\nb', position: null }]);
   });
 
   it.each(['', '   ', '\n', '\u200b', '\u202e'])(
-    'is reported as blank when it is %j and no overlays are sent',
+    'the text is reported as blank when it is %j and no overlays are sent',
     (text) => {
       expect(faultsOf({ text })).toEqual(['#/text blank']);
     },
   );
 
-  it('is required when overlays is absent or blank', () => {
+  it('the text is required when overlays is absent or blank', () => {
     expect(faultsOf({})).toEqual(['#/text required']);
     expect(faultsOf({ overlays: ' ' })).toEqual(['#/text required']);
   });
@@ -63,21 +63,21 @@ describe('the length of a caption', () => {
     ['letters', 'a', 180],
     ['letters with marks', 'ẹ̀', 180],
     ['family emoji of eleven bytes each', FAMILY, 180],
-  ])('is at most 180 characters: %s', (_name, character, max) => {
+  ])('a caption has at most 180 characters: %s', (_name, character, max) => {
     const text = character.repeat(max);
     expect(parse({ text }).overlays[0]?.text).toBe(text);
     expect(faultsOf({ text: character.repeat(max + 1) })).toEqual(['#/text too_long']);
     expect(overlayFaults({ text: 'ok' }, { text: character.repeat(max + 1) })).toEqual(['1/text too_long']);
   });
 
-  it('is at most 2,000 bytes of UTF-8, even with few characters', () => {
+  it('a caption has at most 2,000 bytes of UTF-8, even with few characters', () => {
     const zalgo = `${'a'.repeat(100)}${'\u0323'.repeat(950)}`;
     expect(Buffer.byteLength(zalgo)).toBe(2_000);
     expect(parse({ text: zalgo }).overlays).toHaveLength(1);
     expect(faultsOf({ text: `b${zalgo}` })).toEqual(['#/text too_long']);
   });
 
-  it('is counted after cleaning', () => {
+  it('the length of a caption is counted after cleaning', () => {
     expect(parse({ text: `${' '.repeat(3_000)}${'a'.repeat(180)}\u0000\u0000\n` }).overlays[0]?.text).toHaveLength(180);
   });
 
@@ -85,7 +85,7 @@ describe('the length of a caption', () => {
     expect(faultsOf({ text: `${'a'.repeat(90)}\n${'b'.repeat(90)}` })).toEqual(['#/text too_long']);
   });
 
-  it('is reported together with the limit', () => {
+  it('a caption that is too long is reported together with the limit', () => {
     expect(errorOf(() => parse({ text: 'a'.repeat(200) })).message).toMatch(/200 .* 180/u);
     expect(errorOf(() => parse({ text: '好'.repeat(700) })).message).toMatch(/2,100 .* 2,000/u);
   });
@@ -94,11 +94,11 @@ describe('the length of a caption', () => {
 describe('text and overlays together', () => {
   const overlays = '[{"text":"from overlays"}]';
 
-  it('are reported as a conflict', () => {
+  it('text and overlays are reported as a conflict', () => {
     expect(faultsOf({ text: 'hello', overlays })).toEqual(['#/overlays conflict']);
   });
 
-  it('are both checked in spite of the conflict', () => {
+  it('text and overlays are both checked in spite of the conflict', () => {
     expect(faultsOf({ text: 'a'.repeat(181), overlays: '[{"text":""}]' })).toEqual([
       '#/overlays conflict',
       '#/overlays/0/text blank',
@@ -195,7 +195,7 @@ describe('the position of an overlay', () => {
     expect(overlayFaults({ text: 'a', position })).toEqual(['0/position out_of_range']);
   });
 
-  it('is out of range when it is too large for a JavaScript number', () => {
+  it('a position is out of range when it is too large for a JavaScript number', () => {
     expect(faultsOf({ overlays: '[{"text":"a","position":1e999}]' })).toEqual(['#/overlays/0/position out_of_range']);
   });
 
@@ -216,7 +216,7 @@ describe('width and height without an asset', () => {
     expect(parse({ text, width, height }).canvas).toEqual({ width: w, height: h });
   });
 
-  it('are both required, and both reported in one response', () => {
+  it('width and height are both required, and both reported in one response', () => {
     expect(faultsOf({ text }, { hasAsset: false })).toEqual(['#/width required', '#/height required']);
     expect(faultsOf({ text, width: '100' })).toEqual(['#/height required']);
     expect(faultsOf({ text, width: ' ', height: '100' })).toEqual(['#/width required']);
@@ -233,32 +233,32 @@ describe('width and height without an asset', () => {
     expect(faultsOf({ text, width: '100', height })).toEqual(['#/height out_of_range']);
   });
 
-  it('are at most 33.2 megapixels in area', () => {
+  it('a canvas has at most 33.2 megapixels', () => {
     expect(parse({ text, width: '8192', height: '4052' }).canvas).toEqual({ width: 8192, height: 4052 });
     expect(faultsOf({ text, width: '8192', height: '4053' })).toEqual(['#/width out_of_range']);
   });
 });
 
 describe('width and height with an asset', () => {
-  it.each(['100', 'abc', '-5', ''])('are ignored, even when width is %j', (width) => {
+  it.each(['100', 'abc', '-5', ''])('width and height are ignored with an asset, even when width is %j', (width) => {
     expect(parse({ text: 'a', width, height: '1' }, { hasAsset: true }).canvas).toBeUndefined();
   });
 });
 
 describe('the fields of a form', () => {
-  it('are rejected when sent twice', () => {
+  it('fields that are sent twice are rejected', () => {
     const fields = ['a', 'a'].map((value) => ({ name: 'text', value }));
     expect(faultsOf({}, { fields })).toEqual(['#/text duplicate']);
   });
 
-  it('are rejected by name when unknown', () => {
+  it('unknown fields are rejected by name', () => {
     expect(faultsOf({ text: 'a', Text: 'b', 'a/b~c d': 'e' })).toEqual([
       '#/Text unknown_field',
       '#/a~1b~0c%20d unknown_field',
     ]);
   });
 
-  it('are reported as unreadable only, not as missing too', () => {
+  it('fields that cannot be read are reported as unreadable only, not as missing too', () => {
     const fault: FieldFault = { pointer: '#/text', code: 'invalid_encoding', detail: 'Not UTF-8.' };
     expect(faultsOf({}, { faults: [fault] })).toEqual(['#/text invalid_encoding']);
     const width: FieldFault = { ...fault, pointer: '#/width' };
@@ -324,7 +324,7 @@ describe('fields from JSON', () => {
 });
 
 describe('the message of the error', () => {
-  it('is the detail of a single fault, and the number of faults otherwise', () => {
+  it('the message is the detail of a single fault, and the number of faults otherwise', () => {
     expect(errorOf(() => parse({ text: ' ' })).message).toBe("Caption can't be empty.");
     expect(errorOf(() => parse({ text: ' ', width: 'x' })).message).toBe('The request has 3 errors.');
   });
@@ -381,7 +381,7 @@ describe('the lang field', () => {
     expect(parse({ text: 'a', lang: '' }).overlays).toEqual([{ text: 'a', position: null }]);
   });
 
-  it('is reported together with every other fault', () => {
+  it('an invalid lang is reported together with every other fault', () => {
     const overlays = JSON.stringify([
       { text: '', lang: 'zh_TW' },
       { text: 'b', lang: 5 },

@@ -29,7 +29,7 @@ const ON_IMAGE = { hasAsset: true, assetKind: 'image' } as const;
 const ON_VIDEO = { hasAsset: true, assetKind: 'video' } as const;
 
 describe('format and quality', () => {
-  it('are absent by default, also when a form sends them blank', () => {
+  it('format and quality are absent by default, also when a form sends them blank', () => {
     expect(parse({}, ON_IMAGE)).toEqual({});
     expect(parse({ format: ' ', quality: '' }, ON_IMAGE)).toEqual({});
   });
@@ -78,7 +78,7 @@ describe('format and quality', () => {
     expect(faultsOf(() => parse({ format: 'constructor' }, ON_IMAGE))).toHaveLength(1);
   });
 
-  it('are checked against the asset later when it has yet to be fetched', () => {
+  it('format and quality are checked against the asset later when it has yet to be fetched', () => {
     const output = parse({ format: 'jpeg' }, { hasAsset: true });
     expect(() => assertFormatFits(output, 'image')).not.toThrow();
     expect(faultsOf(() => assertFormatFits(output, 'video'))).toEqual([

@@ -87,7 +87,7 @@ describe('the style of a request', () => {
     expect(faultsOf(() => fromJson({ style: { color } }))).toEqual(['#/style/color invalid_color']);
   });
 
-  it('is rejected when it is of another type, an unknown preset or broken JSON', () => {
+  it('a style is rejected when it has the wrong type, an unknown preset or broken JSON', () => {
     expect(faultsOf(() => fromJson({ style: 5 }))).toEqual(['#/style wrong_type']);
     expect(faultsOf(() => fromJson({ style: ['box'] }))).toEqual(['#/style wrong_type']);
     expect(faultsOf(() => fromJson({ style: 'Box' }))).toEqual(['#/style invalid_choice']);
@@ -160,12 +160,12 @@ describe('the safe area of a request', () => {
     },
   );
 
-  it('is absent when it is none, omitted, blank or null', () => {
+  it('the safe area is absent when it is none, omitted, blank or null', () => {
     for (const area of ['none', null]) expect(fromJson({ safe_area: area })).toEqual([{ text: 'a', position: null }]);
     for (const area of ['none', ' ']) expect(fromForm({ safe_area: area })).toEqual([{ text: 'a', position: null }]);
   });
 
-  it('is rejected when it is unknown or of another type', () => {
+  it('a safe area is rejected when it is unknown or has the wrong type', () => {
     expect(faultsOf(() => fromForm({ safe_area: 'snapchat' }))).toEqual(['#/safe_area invalid_choice']);
     expect(faultsOf(() => fromJson({ safe_area: true }))).toEqual(['#/safe_area wrong_type']);
   });

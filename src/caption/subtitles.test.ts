@@ -23,7 +23,7 @@ describe('SRT', () => {
       'with tags',
       '1\n0:01 --> 0:02.5\n{\\an8}<i>Hello</i>\n<font color="#f00">world</font>\n\n0:03 --> 0:04\n{b}Bye{/b}',
     ],
-  ])('is read %s', (_name, source) => {
+  ])('an SRT file is read %s', (_name, source) => {
     expect(parseSubtitles(source)).toEqual([cue(1, 2.5, 'Hello\nworld'), cue(3, 4, 'Bye')]);
   });
 
@@ -45,7 +45,7 @@ describe('SRT', () => {
     expect(parseSubtitles(source)).toEqual(expected);
   });
 
-  it('is empty without any cue', () => {
+  it('an SRT file without cues has no captions', () => {
     expect(parseSubtitles('')).toEqual([]);
     expect(parseSubtitles('\ufeff\r\n\r\n')).toEqual([]);
   });

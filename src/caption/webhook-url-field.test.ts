@@ -11,7 +11,7 @@ function parse(value: unknown, isJson = true): { url: string | undefined; faults
 }
 
 describe('webhook_url', () => {
-  it('is an http or https URL', () => {
+  it('webhook_url accepts http and https URLs', () => {
     expect(parse('https://example.com/hook?a=1')).toEqual({ url: 'https://example.com/hook?a=1', faults: [] });
     expect(parse('http://example.com:8080', false)).toEqual({ url: 'http://example.com:8080/', faults: [] });
   });
@@ -28,7 +28,7 @@ describe('webhook_url', () => {
     ['https://example.com:25', 'invalid_url'],
     [`https://example.com/${'x'.repeat(2_048)}`, 'invalid_url'],
     ['http://10.0.0.1/', 'forbidden_address'],
-  ])('is refused when it cannot get a webhook: %s', (value, code) => {
+  ])('a webhook_url that cannot receive a webhook is refused: %s', (value, code) => {
     const { faults } = parse(value);
     expect(faults).toMatchObject([{ pointer: '#/webhook_url', code }]);
     expect(faults[0]?.detail).not.toContain('asset_url');

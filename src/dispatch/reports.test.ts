@@ -31,7 +31,7 @@ const FAILURE = { code: 'asset_too_long', message: 'm', isRetryable: false, limi
 const bytesOf = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 
 describe('the probe of an image', () => {
-  it('is rebuilt from the fields of the schema', () => {
+  it('the probe of an image is rebuilt from the fields of the schema', () => {
     expect(parseProbe({ ...IMAGE_PROBE, extra: 1 }, 'png')).toEqual(IMAGE_PROBE);
   });
 
@@ -42,7 +42,7 @@ describe('the probe of an image', () => {
     ['probe.width: ', { ...IMAGE_PROBE, width: 1.5 }],
     ['probe.height: ', { ...IMAGE_PROBE, height: 65_536 }],
     ['probe.isSrgb: ', { ...IMAGE_PROBE, isSrgb: undefined }],
-  ])('is refused with the name of the field: %s%j', (field, value) => {
+  ])('an invalid probe of an image is refused with the name of the field: %s%j', (field, value) => {
     expect(() => parseProbe(value, 'png')).toThrow(`invalid ${field}`);
   });
 });
@@ -51,7 +51,7 @@ describe('the probe of a video', () => {
   const { video, audio, cuts } = VIDEO_PROBE;
   const [cut] = cuts;
 
-  it('is rebuilt from the fields of the schema', () => {
+  it('the probe of a video is rebuilt from the fields of the schema', () => {
     expect(parseProbe({ ...VIDEO_PROBE, video: { ...video, extra: 1 } }, 'mp4')).toEqual(VIDEO_PROBE);
     expect(parseProbe({ ...VIDEO_PROBE, audio: null, cuts: [] }, 'mp4')).toEqual({
       ...VIDEO_PROBE,
@@ -88,21 +88,21 @@ describe('the probe of a video', () => {
     ['probe.cuts.0', { ...VIDEO_PROBE, cuts: [null] }],
     ['probe.cuts.0.frames', { ...VIDEO_PROBE, cuts: [{ ...cut, frames: 1.5 }] }],
     ['probe.cuts.0.decodeTo', { ...VIDEO_PROBE, cuts: [{ ...cut, decodeTo: undefined }] }],
-  ])('is refused with the name of the field: %s', (field, value) => {
+  ])('an invalid probe of a video is refused with the name of the field: %s', (field, value) => {
     expect(() => parseProbe(value, 'mp4')).toThrow(`invalid ${field}: `);
   });
 
   it.each([
     ['a time base of 1e307', 'probe.video.timeBase.den', { timeBase: { num: 1, den: 1e307 } }],
     ['an end of 1e12', 'probe.claimedSeconds', { end: 1e12 }],
-  ])('is refused when %s would make planning segments take forever', (_what, field, changes) => {
+  ])('the probe of a video is refused when %s would make planning segments take forever', (_what, field, changes) => {
     const value = { ...VIDEO_PROBE, video: { ...video, ...changes } };
     expect(() => parseProbe(value, 'mp4')).toThrow(`invalid ${field}: `);
   });
 });
 
 describe('the facts of a render', () => {
-  it('are rebuilt from the fields of the schema', () => {
+  it('render facts are rebuilt from the fields of the schema', () => {
     expect(parseFacts({ ...FACTS, frames: 3 }, TRANSPARENT)).toEqual(FACTS);
   });
 
@@ -120,7 +120,7 @@ describe('the facts of a render', () => {
     ['facts.timings.x\r\nset-cookie', { ...FACTS, timings: { 'x\r\nset-cookie': 1 } }],
     ['facts.timings.decode', { ...FACTS, timings: { decode: Number.NaN } }],
     ['facts.timings', { ...FACTS, timings: Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`t${i}`, 1])) }],
-  ])('are refused with the name of the field: %j of %j', (field, value) => {
+  ])('invalid render facts are refused with the name of the field: %j of %j', (field, value) => {
     expect(() => parseFacts(value, TRANSPARENT)).toThrow(`invalid ${field}: `);
   });
 
@@ -141,7 +141,7 @@ describe('the facts of a render', () => {
 });
 
 describe('a failure', () => {
-  it('is rebuilt from the fields of the schema', () => {
+  it('a failure is rebuilt from the fields of the schema', () => {
     expect(parseStepFailure({ ...FAILURE, extra: 1 })).toEqual(FAILURE);
   });
 
@@ -149,7 +149,7 @@ describe('a failure', () => {
     expect(parseStepFailure({ ...FAILURE, message: 'x'.repeat(10_000) }).message).toHaveLength(2_000);
   });
 
-  it.each(['invalid_api_key', 'client_closed', 'nonsense', 7])('is refused with the code %j', (code) => {
+  it.each(['invalid_api_key', 'client_closed', 'nonsense', 7])('a failure with the code %j is refused', (code) => {
     expect(() => parseStepFailure({ ...FAILURE, code })).toThrow('invalid failure.code: ');
   });
 
@@ -167,7 +167,7 @@ describe('a failure', () => {
 });
 
 describe('the presence of a worker', () => {
-  it('is rebuilt from the fields of the schema', () => {
+  it('the presence of a worker is rebuilt from the fields of the schema', () => {
     expect(parsePresence(bytesOf({ ...PRESENCE, extra: 1 }))).toEqual(PRESENCE);
   });
 
@@ -181,11 +181,11 @@ describe('the presence of a worker', () => {
     ['presence.ready.video', { ready: { image: 1 } }],
     ['presence.isDraining', { isDraining: 'no' }],
     ['presence.codecs.ffmpeg', { codecs: { available: {} } }],
-  ])('is refused with the name of the field: %s of %j', (field, changes) => {
+  ])('an invalid presence is refused with the name of the field: %s of %j', (field, changes) => {
     expect(() => parsePresence(bytesOf({ ...PRESENCE, ...changes }))).toThrow(`invalid ${field}: `);
   });
 
-  it("is refused when it isn't JSON", () => {
+  it("a presence that isn't JSON is refused", () => {
     expect(() => parsePresence(new Uint8Array([1, 2, 3]))).toThrow("invalid presence: isn't JSON");
   });
 });
@@ -204,7 +204,7 @@ describe('any report', () => {
     [PRESENCE, (value) => parsePresence(bytesOf(value))],
   ];
 
-  it('is accepted with finite numbers only or refused as invalid, whatever JSON it is', () => {
+  it('any JSON is accepted with finite numbers only, or refused as invalid', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         for (const [, parse] of valid) expect(nonFiniteIn(parsedOrInvalid(parse, value))).toEqual([]);
@@ -213,7 +213,7 @@ describe('any report', () => {
     );
   });
 
-  it('is accepted with finite numbers only or refused as invalid, whatever is changed in a valid one', () => {
+  it('a changed report is accepted with finite numbers only, or refused as invalid', () => {
     fc.assert(
       fc.property(fc.constantFrom(...valid), fc.nat(), mutation, ([report, parse], at, value) => {
         expect(nonFiniteIn(parsedOrInvalid(parse, mutate(report, at, value)))).toEqual([]);

@@ -70,7 +70,7 @@ describe('WorkerDirectory', () => {
     expect(names.size).toBe(6);
   });
 
-  it('is empty after the clean-up of a failed task', async () => {
+  it('the directory is empty after the clean-up of a failed task', async () => {
     const staged = await stage(new WorkerDirectory(shared(''), '/inside'), (output) => writeFileSync(output, 'half'));
     await staged.cleanUp();
     expect(readdirSync(shared(''))).toEqual([]);

@@ -90,14 +90,14 @@ describe('a worker that sends an invalid report', () => {
     ['an unknown message', `say({ type: 'NODE_HANDLE', cmd: 'NODE_HANDLE' });`, 'invalid message.type: '],
     ['a result before it has a task', `say({ type: 'done', id: 1, result: {} });`, 'invalid message.id: '],
     ['codecs that are none', `say({ type: 'ready', codecs: [] });`, 'invalid message.codecs: '],
-  ])('is killed before it is ready: %s', async (_what, script, reason) => {
+  ])('a worker that sends an invalid first report is killed: %s', async (_what, script, reason) => {
     const worker = spawn(script);
     await expect(worker.ready).rejects.toThrow(WorkerLost);
     expect(await worker.exited).toMatchObject({ signal: 'SIGKILL' });
     expect(worker.killReason).toContain(reason);
   });
 
-  it("is killed when a message isn't JSON", async () => {
+  it('a worker that sends a message other than JSON is killed', async () => {
     // Survives the end of its channel, so only a signal can end it.
     const worker = spawn(`process.exit = () => undefined; setInterval(() => undefined, 1000); write('{broken\\n');`);
     await expect(worker.ready).rejects.toThrow(WorkerLost);
@@ -124,13 +124,16 @@ describe('a worker that sends an invalid report', () => {
     ],
     ['ready for the second time', READY, 'message.type'],
     ['an unknown message', `say({ type: 'probed', id: 1 });`, 'message.type'],
-  ])('is killed, and its task may be retried: %s', async (_what, script, field) => {
-    const worker = spawn(`${READY} onTask(() => { ${script} });`);
-    await worker.ready;
-    await expect(render(worker)).rejects.toThrow(WorkerLost);
-    expect(worker.killed).toBe(true);
-    expect(worker.killReason).toContain(`sent an invalid ${field}: `);
-  });
+  ])(
+    'a worker that sends an invalid report during a task is killed, and the task may be retried: %s',
+    async (_what, script, field) => {
+      const worker = spawn(`${READY} onTask(() => { ${script} });`);
+      await worker.ready;
+      await expect(render(worker)).rejects.toThrow(WorkerLost);
+      expect(worker.killed).toBe(true);
+      expect(worker.killReason).toContain(`sent an invalid ${field}: `);
+    },
+  );
 
   it.each([
     ['the probe of an image for a video', IMAGE_PROBE, 'probe.kind'],
@@ -144,29 +147,32 @@ describe('a worker that sends an invalid report', () => {
       { ...VIDEO_PROBE, video: { ...VIDEO_PROBE.video, timeBase: { num: 1, den: 1e307 } } },
       'probe.video.timeBase.den',
     ],
-  ])('is killed, and the probe may be retried: %s', async (_what, report, field) => {
-    const worker = await spawnReporting(report);
-    await expect(probe(worker, 'mp4')).rejects.toThrow(WorkerLost);
-    expect(worker.killReason).toContain(`sent an invalid ${field}: `);
-  });
+  ])(
+    'a worker that sends an invalid probe is killed, and the probe may be retried: %s',
+    async (_what, report, field) => {
+      const worker = await spawnReporting(report);
+      await expect(probe(worker, 'mp4')).rejects.toThrow(WorkerLost);
+      expect(worker.killReason).toContain(`sent an invalid ${field}: `);
+    },
+  );
 });
 
 describe('a worker', () => {
-  it('is killed as hung when it makes no progress for 30 seconds of its processor time', async () => {
+  it('a worker is killed as hung when it makes no progress for 30 seconds of its processor time', async () => {
     const seconds = clockOf((second) => ({ at: second, busyMs: second * 1_000, idleMs: 0 }));
     const worker = spawn(`${READY} onTask(() => undefined);`, seconds);
     await worker.ready;
     await expect(render(worker)).rejects.toMatchObject({ killReason: 'hung', isKilledBySystem: false });
   });
 
-  it('is killed as hung when it is stopped for five minutes on an idle machine', async () => {
+  it('a worker is killed as hung when it is stopped for five minutes on an idle machine', async () => {
     const minutes = clockOf((minute) => ({ at: minute * 60_000, busyMs: 0, idleMs: minute * 60_000 }));
     const worker = spawn(`${READY} onTask(() => process.kill(process.pid, 'SIGSTOP'));`, minutes);
     await worker.ready;
     await expect(render(worker)).rejects.toMatchObject({ killReason: 'hung' });
   });
 
-  it('is not hung while it reports progress, or while a busy machine does not run it', async () => {
+  it('a worker is not hung while it reports progress, or while a busy machine does not run it', async () => {
     const progress = `let left = 100; setInterval(() => {
       left -= 1;
       if (left > 0) say({ type: 'progress', id: 1, fraction: 0.5 });
@@ -184,7 +190,7 @@ describe('a worker', () => {
     await expect(render(idleWorker)).rejects.toThrow('the end');
   });
 
-  it('is killed at the next task after it has closed its channel', async () => {
+  it('a worker is killed at the next task after it has closed its channel', async () => {
     const worker = spawn(`${READY} require('node:fs').closeSync(3); setInterval(() => undefined, 1000);`);
     await worker.ready;
     await expect(render(worker)).rejects.toThrow(WorkerLost);

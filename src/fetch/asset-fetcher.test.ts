@@ -108,7 +108,7 @@ async function failureOf(url: string, options: Parameters<typeof fetchFrom>[1] =
 }
 
 describe('a file', () => {
-  it('is streamed to disk, asked for without cookies or compression', async () => {
+  it('a file is streamed to disk and requested without cookies or compression', async () => {
     let headers: Record<string, unknown> = {};
     const url = await serve((request, response) => {
       ({ headers } = request);
@@ -126,7 +126,7 @@ describe('a file', () => {
     });
   });
 
-  it('is found through at most three redirects, relative ones included', async () => {
+  it('a file is found through at most three redirects, relative ones included', async () => {
     const url = await serve(({ url: asked = '' }, response) => {
       const step = Number(asked.slice(1));
       if (step === 0) response.end(PNG);
@@ -136,7 +136,7 @@ describe('a file', () => {
     expect(await failureOf(`${url}/4`)).toBe('asset_unreachable: asset_url redirects more than 3 times.');
   });
 
-  it('is refused when redirects form a loop', async () => {
+  it('a fetch is refused when redirects form a loop', async () => {
     let requests = 0;
     const url = await serve((_request, response) => {
       requests += 1;
@@ -148,7 +148,7 @@ describe('a file', () => {
 });
 
 describe('a host name', () => {
-  it('is looked up once, so an answer that changes before the connection has no effect', async () => {
+  it('a host name is looked up once, so a DNS response that changes before the connection has no effect', async () => {
     const port = Number(new URL(await serve((_request, response) => response.end(PNG))).port);
     let lookups = 0;
     answers = () => {
@@ -161,7 +161,7 @@ describe('a host name', () => {
     expect(dns.queries).toEqual(['rebinding.test']);
   });
 
-  it('is looked up again for a redirect to itself, and refused if its address is not allowed any more', async () => {
+  it('a host name is looked up again for a redirect to itself, and refused if its address is no longer allowed', async () => {
     const server = createServer((_request, response) => response.writeHead(302, { location: '/next' }).end());
     const port = await listen(server, ALLOWED, forbiddenPort);
     let lookups = 0;
@@ -180,7 +180,7 @@ describe('a host name', () => {
     ['its IPv6 address is a NAT64 form of a loopback address', ['0064ff9b00000000000000007f000001']],
     ['its address is 0.0.0.0', ['0.0.0.0']],
     ['its address is that of a metadata service', ['169.254.169.254']],
-  ])('is refused without a connection when %s', async (_name, addresses) => {
+  ])('a host name is refused without a connection when %s', async (_name, addresses) => {
     let connections = 0;
     const server = createServer((_request, response) => response.end(PNG));
     const port = await listen(server, ALLOWED, forbiddenPort);
@@ -234,18 +234,18 @@ describe('a redirect', () => {
 });
 
 describe('a server that misbehaves', () => {
-  it.each([404, 403, 500, 304, 300])('is reported with its status %i', async (status) => {
+  it.each([404, 403, 500, 304, 300])('a server that responds with %i is reported with this status', async (status) => {
     const url = await serve((_request, response) => response.writeHead(status).end());
     const error = await fetchFrom(url).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'asset_unreachable', upstreamStatus: status });
   });
 
-  it('is given up when it sends no response headers', async () => {
+  it('a fetch ends when the server sends no response headers', async () => {
     const url = await serve(() => undefined);
     expect(await failureOf(url, { times: TIMES })).toContain("didn't respond within 0.4 seconds");
   });
 
-  it('is given up when it sends a byte now and then', async () => {
+  it('a fetch ends when the server sends a byte now and then', async () => {
     const url = await serve((_request, response) => {
       const timer = setInterval(() => response.write('a'), 20);
       response.once('close', () => clearInterval(timer));
@@ -253,7 +253,7 @@ describe('a server that misbehaves', () => {
     expect(await failureOf(url, { times: TIMES })).toContain('too slowly');
   });
 
-  it('is given up when it sends much less than 32 KiB per second', async () => {
+  it('a fetch ends when the server sends much less than 32 KiB per second', async () => {
     const url = await serve((_request, response) => {
       response.write(PNG);
       const timer = setInterval(() => response.write(Buffer.alloc(1_000)), 100);
@@ -263,7 +263,7 @@ describe('a server that misbehaves', () => {
     expect(await failureOf(url, { times, maxBytes: 1e9 })).toContain('at 32768 bytes per second or more');
   });
 
-  it('is given up when the whole file takes too long, however steadily it arrives', async () => {
+  it('a fetch ends when the whole file takes too long, however steadily it arrives', async () => {
     const url = await serve((_request, response) => {
       response.write(PNG);
       const timer = setInterval(() => response.write(Buffer.alloc(1_000)), 10);
@@ -273,7 +273,7 @@ describe('a server that misbehaves', () => {
     expect(await failureOf(url, { times, maxBytes: 1e9 })).toContain('too slowly');
   });
 
-  it('is cut off when it sends more bytes than the limit, announced or not', async () => {
+  it('a server that sends more bytes than the limit is cut off, whether it announced them or not', async () => {
     let sent = 0;
     const endless = await serve((_request, response) => {
       const more = (): void => {
@@ -288,7 +288,7 @@ describe('a server that misbehaves', () => {
     expect(await failureOf(announced)).toMatch(/^asset_too_large: /u);
   });
 
-  it('is reported when it sends fewer bytes than announced', async () => {
+  it('a server that sends fewer bytes than announced is reported', async () => {
     const url = await serve((_request, response) => {
       response.setHeader('content-length', PNG.length + 1);
       response.write(PNG, () => response.destroy());
@@ -306,7 +306,7 @@ describe('a server that misbehaves', () => {
     expect(await fetchFrom(`http://${ALLOWED}:${await listen(tcp)}`)).toMatchObject({ bytes: 100 });
   });
 
-  it('is refused when it compresses the file against the request', async () => {
+  it('a file that the server compresses against the request is refused', async () => {
     const bomb = gzipSync(Buffer.alloc(20_000_000));
     const url = await serve((_request, response) => response.setHeader('content-encoding', 'gzip').end(bomb));
     expect(await failureOf(url)).toContain('sends the file compressed (gzip)');
@@ -317,7 +317,7 @@ describe('a server that misbehaves', () => {
     ['endless headers', `HTTP/1.1 200 OK\r\n${'a: b\r\n'.repeat(20_000)}`, 'response headers are too long'],
     ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n', "can't be fetched"],
     ['nothing at all', '', "can't be fetched"],
-  ])('is reported when it sends %s', async (_name, text, reason) => {
+  ])('a server that sends %s is reported', async (_name, text, reason) => {
     const tcp = createTcpServer((socket) => {
       socket.on('error', () => undefined);
       socket.once('data', () => socket.end(text));
@@ -325,7 +325,7 @@ describe('a server that misbehaves', () => {
     expect(await failureOf(`http://${ALLOWED}:${await listen(tcp)}`)).toContain(reason);
   });
 
-  it('is reported when it refuses the connection', async () => {
+  it('a server that refuses the connection is reported', async () => {
     const server = createTcpServer();
     const port = await listen(server);
     server.close();
@@ -333,7 +333,7 @@ describe('a server that misbehaves', () => {
     expect(await failureOf(`http://${ALLOWED}:${port}`)).toContain('the connection was refused');
   });
 
-  it('is reported when its certificate is not trusted or it speaks no TLS', async () => {
+  it('a server without TLS or without a trusted certificate is reported', async () => {
     const pem = execFileSync(
       'openssl',
       // A self-signed certificate, with its key in the same output.

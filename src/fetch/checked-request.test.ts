@@ -50,7 +50,7 @@ describe('a host that never responds', () => {
     ['large informational responses', `HTTP/1.1 103 Early Hints\r\nlink: ${'a'.repeat(15_000)}\r\n\r\n`],
     ['thousands of informational responses at a time', HINTS.repeat(1_400)],
     ['empty lines', '\r\n'.repeat(1_000)],
-  ])('is given up when it sends only %s', async (_name, part) => {
+  ])('a request ends when the host sends only %s', async (_name, part) => {
     const failure = await requestTo(part).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Error);
     expect(failureReason(failure)).toBe(TOO_MUCH);
@@ -58,7 +58,7 @@ describe('a host that never responds', () => {
     expect(sent).toBeLessThan(20_000_000);
   });
 
-  it('is given up although a response follows', async () => {
+  it('a request ends at its deadline although a response follows', async () => {
     const failure = await requestTo(HINTS.repeat(100) + OK).catch((error: unknown) => error);
     expect(failureReason(failure)).toBe(TOO_MUCH);
   });

@@ -62,7 +62,7 @@ describe('line breaks in a URL', () => {
     expect(lineBreaks(url).map(({ position }) => position)).toEqual(['https://example.com/'.length, url.length]);
   });
 
-  it('are avoided when the URL fits without another line', () => {
+  it('line breaks inside a URL are avoided when the URL fits without another line', () => {
     expect(shown('New post: example.com/shop/summer', 24)).toEqual(['New post:', 'example.com/shop/summer']);
   });
 
@@ -77,13 +77,13 @@ describe('line breaks in a URL', () => {
 });
 
 describe('line breaks after a hyphen', () => {
-  it('are avoided when the words fit otherwise', () => {
+  it('line breaks after a hyphen are avoided when the words fit otherwise', () => {
     expect(shownWithoutPenalties('a very well-known camera', 14)).toEqual(['a very well-', 'known camera']);
     expect(shown('the old well-known one', 12)).toEqual(['the old', 'well-known', 'one']);
     expect(shown('this was an on-again year', 14)).toEqual(['this was an', 'on-again year']);
   });
 
-  it('are used when they save a line', () => {
+  it('line breaks after a hyphen are used when they save a line', () => {
     expect(shown('a very well-known camera', 13)).toEqual(['a very well-', 'known camera']);
   });
 

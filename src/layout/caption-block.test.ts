@@ -56,12 +56,12 @@ describe('layoutCaption: bar height', () => {
     [7680, 4320, 415],
     [16, 8192, 2],
     [16, 16, 2],
-  ])('is 9.6 %% of the shorter side for one line (%d x %d: %d)', (width, height, expected) => {
+  ])('a bar of one line is 9.6 %% of the shorter side high (%d x %d: %d)', (width, height, expected) => {
     expect(expected).toBe(Math.round(0.096 * Math.min(width, height)));
     expect(block('Hi', width, height).height).toBe(expected);
   });
 
-  it.each([1, 2, 3, 5, 10])('is 1.2 em per line plus 0.8 em of padding for %d lines', (lines) => {
+  it.each([1, 2, 3, 5, 10])('a bar of %d lines is 1.2 em per line plus 0.8 em of padding high', (lines) => {
     const text = Array.from({ length: lines }, () => 'line').join('\n');
     const { height, lines: laid } = block(text, 1080, 1920);
     expect(laid).toHaveLength(lines);
@@ -85,7 +85,7 @@ describe('layoutCaption: baselines', () => {
     expect((lines[0]?.baseline ?? 0) - capitalHeight / 2).toBeCloseTo(height / 2, 0);
   });
 
-  it('are higher in lines that are mostly Arabic, without a change in height', () => {
+  it('baselines are higher in lines that are mostly Arabic, without a change in height', () => {
     const latin = block('Hi there\nhello', 1080, 1920);
     const shifts = (text: string): number[] => {
       const { height, lines } = block(text, 1080, 1920);
@@ -106,7 +106,7 @@ describe('layoutCaption: baselines', () => {
     expect(line?.baseline).toBeLessThan(line?.emojiBaseline ?? 0);
   });
 
-  it('are whole pixels, one line height apart', () => {
+  it('baselines are whole pixels, one line height apart', () => {
     const baselines = block('a\nb\nc', 1080, 1920).lines.map(({ baseline }) => baseline);
     expect(baselines.every(Number.isInteger)).toBe(true);
     const [first = 0, second = 0, third = 0] = baselines;

@@ -18,7 +18,7 @@ const corners = (...halves: readonly number[]): string[] =>
   labelOutline(rows(...halves), EM).map(({ x, y, radius }) => `${x},${y} r${radius}`);
 
 describe('labelOutline', () => {
-  it('is a rectangle with round corners for one line', () => {
+  it('the outline of one line is a rectangle with round corners', () => {
     expect(corners(300)).toEqual(['1300,0 r30', '1300,160 r30', '700,160 r30', '700,0 r30']);
   });
 

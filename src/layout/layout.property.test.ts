@@ -45,7 +45,7 @@ function sourceOfLines(caption: string, lines: readonly string[][]): string[] {
 }
 
 describe('every line of every caption', () => {
-  it('is at most as wide as the wrap width', () => {
+  it('every line fits the wrap width', () => {
     fc.assert(
       fc.property(anyCaption, anyCanvas, (text, canvas) => {
         const widest = Math.max(...barOf(text, canvas).lines.map(({ width }) => width));
@@ -80,7 +80,7 @@ describe('every line of every caption', () => {
     );
   });
 
-  it('is as wide as its runs, which have no gaps between them', () => {
+  it('every line is as wide as its runs, which have no gaps between them', () => {
     fc.assert(
       fc.property(anyCaption, anyCanvas, (text, canvas) => {
         const { lines, fontSize } = barOf(text, canvas);
@@ -128,7 +128,7 @@ describe('every layout', () => {
     );
   });
 
-  it('is the same for the same input', () => {
+  it('the same input always gets the same layout', () => {
     fc.assert(
       fc.property(anyOverlays, anyCanvas, (overlays, canvas) => {
         expect(layOut(structuredClone(overlays), { ...canvas })).toEqual(layOut(overlays, canvas));

@@ -57,18 +57,18 @@ describe('layoutParagraph: lines', () => {
 });
 
 describe('layoutParagraph: a word longer than the line', () => {
-  it('is broken between characters', () => {
+  it('a word longer than the line is broken between characters', () => {
     expect(shown('abcdefgh', 4)).toEqual(['abcd', 'efgh']);
     expect(shown('abcdefghij', 4)).toEqual(['abcd', 'efgh', 'ij']);
   });
 
-  it('is broken into pieces of similar length', () => {
+  it('a word longer than the line is broken into pieces of similar length', () => {
     expect(shown('abcdefghijklmnopqrstu', 20)).toEqual(['abcdefghijk', 'lmnopqrstu']);
     const lines = shown('a'.repeat(180), 38);
     expect(lines.map(({ length }) => length)).toEqual([36, 36, 36, 36, 36]);
   });
 
-  it('is never broken inside a grapheme', () => {
+  it('a word longer than the line is never broken inside a grapheme', () => {
     const family = '👨‍👩‍👧‍👦';
     expect(shown(family.repeat(5), 4)).toEqual([family.repeat(2), family.repeat(2), family]);
     expect(shown('e\u0323\u0302'.repeat(5), 2).every((line) => line.startsWith('e'))).toBe(true);
@@ -87,7 +87,7 @@ describe('layoutParagraph: a word longer than the line', () => {
 describe('layoutParagraph: a soft hyphen', () => {
   const word = 'super\u00adcali\u00adfragi\u00adlistic';
 
-  it('is invisible and takes no space when the word fits', () => {
+  it('a soft hyphen is invisible and takes no space when the word fits', () => {
     expect(shown(word, 20)).toEqual(['supercalifragilistic']);
     expect(layout(word, 20)[0]?.width).toBe(100);
   });

@@ -25,7 +25,7 @@ describe('placeBars: defaulted bars with times', () => {
     expect(tops([bars[0] ?? {}, { start: 2 }, { start: 2.5 }], 200)).toEqual([400, 500, 700]);
   });
 
-  it('are packed only with the bars that are shown in the same part of the video', () => {
+  it('bars without a position are packed only with bars shown in the same part of the video', () => {
     const crowd = Array.from({ length: 5 }, () => ({ end: 1 }));
     const later = Array.from({ length: 5 }, () => ({ start: 1 }));
     const placed = tops([...crowd, ...later], 180);

@@ -49,14 +49,14 @@ describe('placeBars: explicit positions', () => {
 });
 
 describe('placeBars: default positions', () => {
-  it('are 50 to 100 in steps of 10, then 40 to 10', () => {
+  it('default positions are 50 to 100 in steps of 10, then 40 to 10', () => {
     expect(Array.from({ length: 10 }, (_, index) => defaultPosition(index))).toEqual([
       50, 60, 70, 80, 90, 100, 40, 30, 20, 10,
     ]);
     expect(() => defaultPosition(10)).toThrow(RangeError);
   });
 
-  it('are used exactly when no bars overlap', () => {
+  it('default positions are used exactly when no bars overlap', () => {
     expect(
       tops(
         Array.from({ length: 10 }, () => null),

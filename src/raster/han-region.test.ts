@@ -16,7 +16,7 @@ describe('the region of 100 real sentences', () => {
     ['Korean', 'ko', 'kr'],
     ['Simplified Chinese', 'zh-CN', 'sc'],
     ['Traditional Chinese', 'zh-TW', 'tc'],
-  ] as const)('is right for at least 95 in %s', (_name, language, region) => {
+  ] as const)('the region of real sentences is right for at least 95 of 100 in %s', (_name, language, region) => {
     const sentences = sentencesIn(language);
     expect(sentences).toHaveLength(100);
     expect(shareIn(region, sentences)).toBeGreaterThanOrEqual(0.95);
@@ -47,7 +47,7 @@ describe('the region of captions of a few characters', () => {
     ['Simplified Chinese', SIMPLIFIED, 'sc', 'zh-CN'],
     ['Traditional Chinese', TRADITIONAL, 'tc', 'zh-TW'],
   ] as const)(
-    'is right for at least 4 of 5 in %s, and for all of them with a language',
+    'the region of short captions is right for at least 4 of 5 in %s, and for all of them with a language',
     (_name, texts, region, lang) => {
       expect(texts.length).toBeGreaterThan(40);
       expect(shareIn(region, texts)).toBeGreaterThanOrEqual(0.8);
@@ -62,7 +62,7 @@ describe('hanRegion', () => {
     ['ツ', '今天真的好开心ツ', 'sc'],
     ['の', '鮮の味道超級好吃，我們每天都來', 'tc'],
     ['a Korean name', '我喜欢 방탄소년단 的音乐', 'sc'],
-  ] as const)('is not misled by %s in a Chinese sentence: %s', (_foreign, text, region) => {
+  ] as const)('hanRegion is not misled by %s in a Chinese sentence: %s', (_foreign, text, region) => {
     expect(hanRegion(text)).toBe(region);
   });
 

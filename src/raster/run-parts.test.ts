@@ -46,14 +46,14 @@ describe('runParts', () => {
 
 describe('isCjkCaption', () => {
   it.each(['你好', '你好 hello', '今日はGood day…', '오늘 meeting', '「はい…」', '我们都在Let’s Go'])(
-    'is true for %s',
+    '%s counts as a CJK caption',
     (caption) => {
       expect(isCjkCaption(caption)).toBe(true);
     },
   );
 
   it.each(['', '…', 'Hello “world”', 'I love 日本 — “really”', 'Привет, 你', 'مرحبا…'])(
-    'is false for %j',
+    '%j does not count as a CJK caption',
     (caption) => {
       expect(isCjkCaption(caption)).toBe(false);
     },

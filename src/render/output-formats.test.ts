@@ -28,13 +28,13 @@ async function firstPixel(bytes: Buffer): Promise<number[]> {
 }
 
 describe('an image in another format', () => {
-  it('is a JPEG with full color resolution at the default quality, and says that its pixels were reencoded', async () => {
+  it('a JPEG has full color resolution at the default quality, and says that its pixels were reencoded', async () => {
     const { bytes, sourcePixels } = await render(await photo(3, '#4682b4'), { format: 'jpeg' });
     expect(await sharp(bytes).metadata()).toMatchObject({ format: 'jpeg', ...SIZE, chromaSubsampling: '4:4:4' });
     expect(sourcePixels).toBe('reencoded');
   });
 
-  it('is a smaller JPEG with half the color resolution below quality 90', async () => {
+  it('a JPEG below quality 90 is smaller and has half the color resolution', async () => {
     const asset = await photo(3, '#4682b4');
     const [small, large] = [
       await render(asset, { format: 'jpeg', quality: 89 }),
@@ -44,13 +44,13 @@ describe('an image in another format', () => {
     expect(small.bytes.length).toBeLessThan(large.bytes.length);
   });
 
-  it('is a WebP without x-source-pixels', async () => {
+  it('a WebP has no x-source-pixels', async () => {
     const { bytes, sourcePixels } = await render(await photo(3, '#4682b4'), { format: 'webp', quality: 80 });
     expect(await sharp(bytes).metadata()).toMatchObject({ format: 'webp', ...SIZE });
     expect(sourcePixels).toBeUndefined();
   });
 
-  it('is white in a JPEG where it was transparent, and stays transparent in a WebP', async () => {
+  it('transparent areas become white in a JPEG and stay transparent in a WebP', async () => {
     const asset = await photo(4, '#00000000');
     const jpeg = await render(asset, { format: 'jpeg' });
     const webp = await render(asset, { format: 'webp' });
@@ -68,7 +68,7 @@ describe('an image in another format', () => {
     expect({ exif, icc, xmp }).toEqual({ exif: undefined, icc: undefined, xmp: undefined });
   });
 
-  it('is refused when a side is too long for the format', async () => {
+  it('an image is refused when a side is too long for the format', async () => {
     const probe = { kind: 'image', width: 16_384, height: 16, isSrgb: false } as const;
     const compose = (output: RequestedOutput): unknown =>
       composeImageRecipe(probe, OVERLAYS, DEFAULT_IMAGE_LIMITS, { output });
@@ -106,7 +106,7 @@ describe('a JPEG that stays a JPEG', () => {
     expect(bytes.length).toBeLessThan(jpeg.length * 1.05);
   });
 
-  it('is encoded again when a quality is given', async () => {
+  it('a JPEG is encoded again when a quality is given', async () => {
     const { bytes, sourcePixels } = await render(jpeg, { format: 'jpeg', quality: 80 });
     expect(sourcePixels).toBe('reencoded');
     expect(await changedRows(bytes)).toEqual([0, SIZE.height - 1]);
@@ -121,7 +121,7 @@ describe('a JPEG that stays a JPEG', () => {
     expect((await changedRows(bytes))[1]).toBeGreaterThan(SIZE.height - 20);
   });
 
-  it('is turned upright without being encoded again when EXIF says so', async () => {
+  it('a JPEG is turned upright without being encoded again when EXIF says so', async () => {
     for (const orientation of [3, 6]) {
       const turned = await sharp(jpeg).keepMetadata().withMetadata({ orientation }).jpeg({ quality: 80 }).toBuffer();
       const { bytes, bars, sourcePixels, ...size } = await render(turned, { format: 'jpeg' });
@@ -138,7 +138,7 @@ describe('a JPEG that stays a JPEG', () => {
     }
   });
 
-  it('is encoded again, upright, when a side that EXIF says to mirror ends within an MCU', async () => {
+  it('a JPEG is encoded again, upright, when a side that EXIF says to mirror ends within an MCU', async () => {
     const cut = await sharp(jpeg).resize(320, 232, { fit: 'fill' }).withMetadata({ orientation: 6 }).jpeg().toBuffer();
     const { bytes, sourcePixels } = await render(cut, { format: 'jpeg' });
     expect(sourcePixels).toBe('reencoded');
@@ -162,7 +162,7 @@ describe('a JPEG that stays a JPEG', () => {
     expect((await sharp(srgb.bytes).metadata()).icc).toBeUndefined();
   });
 
-  it('is encoded as far as it can be decoded when it is truncated', async () => {
+  it('a truncated JPEG is encoded as far as it can be decoded', async () => {
     const { sourcePixels } = await render(jpeg.subarray(0, jpeg.length / 2), { format: 'jpeg' });
     expect(sourcePixels).toBe('reencoded');
   });

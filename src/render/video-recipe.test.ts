@@ -89,7 +89,7 @@ describe('composeVideoRecipe', () => {
     },
   );
 
-  it('is never cut into segments when frames are dropped', () => {
+  it('a video is never cut into segments when frames are dropped', () => {
     const cuts = [{ pts: 300_000, frames: 300, decodeFrom: 240, decodeTo: 300 }];
     expect(composeVideoRecipe(probe({ cuts }), OVERLAYS, DEFAULT_VIDEO_LIMITS).cuts).toEqual(cuts);
     expect(composeVideoRecipe(probe({ cuts, frameRate: 120 }), OVERLAYS, DEFAULT_VIDEO_LIMITS).cuts).toEqual([]);

@@ -29,7 +29,7 @@ async function outcomeOf(code: ErrorCode, attempt: number, startedMsAgo = 0): Pr
 }
 
 describe('a render that fails', () => {
-  it('is tried again after trouble that may pass, but not for ever when its worker is lost', async () => {
+  it('a render is retried after a temporary failure, but only a few times when its worker is lost', async () => {
     expect(await outcomeOf('renderer_unavailable', 1)).toBe('tried again');
     expect(await outcomeOf('renderer_unavailable', 20)).toBe('failed');
     expect(await outcomeOf('asset_undecodable', 1)).toBe('failed');

@@ -3,7 +3,7 @@ import { DEFAULT_PLANS } from '../account/plans.ts';
 import { storageError, storageLimitsOf } from './storage-room.ts';
 
 describe('the storage of the service', () => {
-  it('is open to new requests up to nine tenths, to those of free plans up to half, and to results up to its end', () => {
+  it('storage is open to new requests up to nine tenths, to those of free plans up to half, and to results until it is full', () => {
     const shareOf = (plan: string, of: 'request' | 'result'): number =>
       storageLimitsOf({ plan: DEFAULT_PLANS.get(plan) }, { serviceBytes: 1_000, of }).serviceBytes;
     expect([shareOf('starter', 'request'), shareOf('free', 'request')]).toEqual([900, 500]);

@@ -101,7 +101,7 @@ describe('a webhook', () => {
     for (const verify of forged) expect(verify).toThrow(WebhookVerificationError);
   });
 
-  it('is signed with every secret during a rotation', async () => {
+  it('a webhook is signed with every secret during a rotation', async () => {
     const next = createWebhookSecret();
     await send(`${receiver.url}/hook`, {}, { secrets: [next, SECRET] });
     const [{ headers, body } = { headers: {}, body: '' }] = receiver.received;
@@ -180,20 +180,20 @@ describe('a receiver with a private address', () => {
     ['an address', () => forbiddenUrl],
     ['an IPv4-mapped address', () => forbiddenUrl.replace(FORBIDDEN, '[::ffff:127.0.0.1]')],
     ['a cloud metadata service', () => 'http://169.254.169.254/latest'],
-  ])('is not connected to: %s', async (_name, url) => {
+  ])('a private address is never connected to: %s', async (_name, url) => {
     const attempt = await send(url());
     expect(attempt).toMatchObject({ status: undefined, response: '' });
     expect(attempt.error).toContain('STORYBAR_FETCH_ALLOW');
   });
 
-  it('is not connected to when one of its addresses is private', async () => {
+  it('a receiver is not connected to when one of its addresses is private', async () => {
     addressesOf = () => [ALLOWED, FORBIDDEN];
     const { port } = new URL(forbiddenUrl);
     const attempt = await send(`http://two.example:${port}/`);
     expect(attempt.error).toContain('two.example has no public address');
   });
 
-  it('is not connected to when its name gets another address after the check', async () => {
+  it('a receiver is not connected to when its name gets another address after the check', async () => {
     let lookups = 0;
     addressesOf = () => ((lookups += 1) <= 2 ? [ALLOWED] : [FORBIDDEN]);
     const { port } = new URL(receiver.url);
@@ -201,7 +201,7 @@ describe('a receiver with a private address', () => {
     expect((await send(`http://rebinding.example:${port}/hook`)).error).toContain('no public address');
   });
 
-  it('is not connected to when fetching is off', async () => {
+  it('a private receiver is not connected to when fetching is off', async () => {
     const attempt = await send(`${receiver.url}/hook`, { policy: new FetchPolicy('off', [ALLOWED]) });
     expect(attempt.error).toContain('STORYBAR_FETCH is off');
     expect(receiver.received).toEqual([]);

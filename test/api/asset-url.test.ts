@@ -141,7 +141,7 @@ describe('asset_url', () => {
     expect(await refusal({ asset_url: `${base}/large`, text: 'a' })).toEqual([413, 'asset_too_large']);
   });
 
-  it('is part of what an idempotency key stands for', async () => {
+  it('asset_url is part of what an idempotency key stands for', async () => {
     const key = { 'idempotency-key': 'fetched-once' };
     const first = await bytesOf(await send({ asset_url: `${base}/photo?1`, text: 'a' }, key));
     const again = await send({ asset_url: `${base}/photo?1`, text: 'a' }, key);
@@ -179,7 +179,7 @@ describe('asset_url', () => {
     expect((await send({ asset_url: `${base}/photo`, text: 'a' }, key)).status).toBe(200);
   });
 
-  it('is given up when the client disconnects, and nothing is left behind', async () => {
+  it('a fetch ends when the client disconnects, and leaves nothing behind', async () => {
     const client = new AbortController();
     const pending = post(server, JSON.stringify({ asset_url: `${base}/hanging`, text: 'a' }), {
       headers: JSON_TYPE,

@@ -80,7 +80,7 @@ async function acceptForAll(url: string): Promise<() => Promise<void>> {
 }
 
 describe('the file of another account', () => {
-  it('is fetched while the hosts of five accounts send theirs as slowly as they may', async () => {
+  it('the file of an account is fetched while the hosts of five other accounts send as slowly as allowed', async () => {
     const cancelAll = await acceptForAll(`${base}/drip`);
     await until(() => dripping.size === 2 * ACCOUNTS);
     const id = await accept(server.key, `${base}/photo`);
@@ -90,7 +90,7 @@ describe('the file of another account', () => {
     await until(() => dripping.size === 0);
   });
 
-  it('is fetched while the fetched files of five accounts wait for a worker', async () => {
+  it('the file of an account is fetched while the fetched files of five other accounts wait for a worker', async () => {
     const release = holdVideos(server);
     try {
       const cancelAll = await acceptForAll(`${base}/clip`);

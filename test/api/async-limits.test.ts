@@ -280,7 +280,7 @@ describe('a link to a finished render', () => {
     expect([error, objects]).toEqual([unknown, 1]);
   });
 
-  it('is refused with 429 codes when the account has stored too much', async () => {
+  it('a new link to a finished render is refused with 429 when the account has stored too much', async () => {
     const over = { kind: 'over limit', what: 'storedBytes', actual: 5_000_000_001 };
     const refused = await deliver({ exceeded: over });
     expect(refused).toMatchObject({ error: { code: 'stored_bytes_exceeded' }, objects: 0 });

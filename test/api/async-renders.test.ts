@@ -122,7 +122,7 @@ describe('an asynchronous request', () => {
     ['a file that is not an image or a video', { asset: Buffer.from('text'), text: 'a' }, 415, 'unsupported_asset'],
     ['deliver=bytes', { ...CANVAS, async: 'true', deliver: 'bytes' }, 400, 'invalid_fields'],
     ['an unknown value of deliver', { ...CANVAS, deliver: 'mail' }, 400, 'invalid_fields'],
-  ])('is refused before it is accepted because of %s', async (_name, fields, status, code) => {
+  ])('an asynchronous request is refused before it is accepted because of %s', async (_name, fields, status, code) => {
     const response = await post(server, form(fields), { headers: ASYNC });
     expect(await problemOf(response)).toMatchObject({ status, code });
   });
@@ -264,7 +264,7 @@ describe('deliver=url on a request that waits', () => {
 });
 
 describe('the renders of an account', () => {
-  it('are listed newest first, in pages', async () => {
+  it('renders are listed newest first, in pages', async () => {
     const ids = [];
     for (const text of ['one', 'two', 'three']) ids.push((await accept({ ...CANVAS, text })).id);
     const first = (await (await call('GET', '/v1/renders?limit=2')).json()) as {
@@ -282,7 +282,7 @@ describe('the renders of an account', () => {
     for (const id of ids) await ended(id);
   });
 
-  it('are invisible to other accounts and to test keys', async () => {
+  it('renders are invisible to other accounts and to test keys', async () => {
     const { id } = await accept(CANVAS);
     const other = (JSON.parse(await server.cli('keys', 'create', '--plan', 'free', '--json')) as { key: string }).key;
     for (const key of [other, testKey]) {
@@ -370,7 +370,7 @@ describe('a batch', () => {
     expect((await call('GET', `/v1/batches/${id}`)).status).toBe(404);
   });
 
-  it('is refused as a whole with the faults of all its requests', async () => {
+  it('a batch is refused as a whole with the faults of all its requests', async () => {
     const requests = [{ text: 'fine', width: 64, height: 64 }, { text: '', width: 64, height: 1 }, 'text'];
     const problem = await problemOf(await call('POST', '/v1/batches', server.key, { requests }));
     expect(problem).toMatchObject({ status: 400, code: 'invalid_fields' });

@@ -36,7 +36,7 @@ async function show(id: string, query = ''): Promise<ShownRender> {
 }
 
 describe('a short clip that is sent asynchronously', () => {
-  it('is rendered while long ones are, and those that wait say so', async () => {
+  it('a short asynchronous clip is rendered next to long ones, and waiting renders say that they wait', async () => {
     const long = readFileSync(
       plainClip(path.join(directory, 'long.mp4'), { frames: 1_200, width: 1_280, height: 720, isStill: true }),
     );

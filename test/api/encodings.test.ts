@@ -141,7 +141,7 @@ describe('the API key', () => {
     expect(await send({ authorization: `Bearer ${server.key}`, 'x-api-key': 'wrong' })).toBe(401);
   });
 
-  it('is missing when another authentication scheme is used', async () => {
+  it('the API key counts as missing when another authentication scheme is used', async () => {
     expect(await send({ authorization: `Basic ${server.key}` })).toBe(401);
   });
 });

@@ -45,7 +45,7 @@ describe('a repeated request with the same idempotency key', () => {
     }
   });
 
-  it('is rendered again for free when the replay cache has evicted the bytes', async () => {
+  it('a repeated request is rendered again for free when the replay cache has evicted the bytes', async () => {
     const key = `"${randomUUID()}"`;
     const first = await send(key, { asset: photo, text: 'Gone' });
     const bytes = Buffer.from(await first.arrayBuffer());
@@ -129,7 +129,7 @@ describe('a request that is repeated asynchronously', () => {
     expect(await problemOf(other)).toMatchObject({ status: 422, code: 'idempotency_mismatch' });
   });
 
-  it('is rendered and charged when the first request failed', async () => {
+  it('a repeated asynchronous request is rendered and charged when the first request failed', async () => {
     const key = randomUUID();
     expect((await send(key, { asset: photo.subarray(0, 200), text: 'Broken' })).status).toBe(422);
     const render = await ended(await sendAsync(key, { asset: photo.subarray(0, 200), text: 'Broken' }));
@@ -142,7 +142,7 @@ describe('an idempotency key', () => {
   it.each([
     ['a different caption', { text: 'Other' }],
     ['a different image', { text: 'Hello', asset: 'other' }],
-  ])('is refused with 422 when it is sent again with %s', async (_name, change) => {
+  ])('an idempotency key is refused with 422 when it is sent again with %s', async (_name, change) => {
     const key = randomUUID();
     expect((await send(key, { asset: photo, text: 'Hello' })).status).toBe(200);
     const asset = 'asset' in change ? await noisyJpeg(300, 300) : photo;
@@ -159,7 +159,7 @@ describe('an idempotency key', () => {
     expect(response.headers.get('x-credits-charged')).toBe('1');
   });
 
-  it.each([[' '], ['x'.repeat(256)], ['""']])('is refused with 400 when it is %j', async (key) => {
+  it.each([[' '], ['x'.repeat(256)], ['""']])('the idempotency key %j is refused with 400', async (key) => {
     const refused = await send(key, { asset: photo, text: 'Hello' });
     expect(await problemOf(refused)).toMatchObject({ status: 400, code: 'invalid_idempotency_key' });
   });

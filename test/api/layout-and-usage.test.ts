@@ -184,7 +184,7 @@ describe('warnings', () => {
     { text: 'b', position: 51 },
   ]);
 
-  it('are a header of the render, in the documented order, and absent when there are none', async () => {
+  it('warnings are sent as a header of the render, in the documented order, and the header is absent without warnings', async () => {
     const asset = await plainPng(320, 320, '#fff');
     const response = await post(server, form({ asset, overlays }));
     expect(response.headers.get('x-warnings')).toBe('missing_glyphs, bars_overlap');
@@ -192,7 +192,7 @@ describe('warnings', () => {
     expect(fine.headers.get('x-warnings')).toBeNull();
   });
 
-  it('are errors with strict, which cost nothing', async () => {
+  it('warnings are errors with strict, and the request costs nothing', async () => {
     const asset = await plainPng(320, 320, '#fff');
     const { key } = await createKey();
     const caller = { url: server.url, key };

@@ -29,7 +29,7 @@ async function newKey(plan: string): Promise<{ id: string; key: string; account:
 }
 
 describe('rate limit', () => {
-  it('is counted in the response headers and ends in 429', async () => {
+  it('the rate limit is counted in the response headers and ends in 429', async () => {
     const caller = await newKey('slow');
     const seen: (string | null)[] = [];
     for (let count = 0; count < 5; count += 1) {
@@ -48,7 +48,7 @@ describe('rate limit', () => {
     expect(refused.headers.get('x-credits-charged')).toBe('0');
   });
 
-  it('is shared by all keys of an account', async () => {
+  it('the rate limit is shared by all keys of an account', async () => {
     const first = await newKey('slow');
     const made = await server.cli('keys', 'create', '--account', first.account, '--json');
     const second = { url: server.url, key: (JSON.parse(made) as { key: string }).key };
@@ -152,7 +152,7 @@ describe('concurrency limit', () => {
 });
 
 describe('invalid keys', () => {
-  it('are rate limited by address without affecting valid keys from the same address', async () => {
+  it('invalid keys are rate limited by address without affecting valid keys from the same address', async () => {
     const caller = await newKey('wide');
     const wrong = { url: server.url, key: `${caller.key.slice(0, -1)}${caller.key.endsWith('a') ? 'b' : 'a'}` };
     const responses: Response[] = [];

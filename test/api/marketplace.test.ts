@@ -47,7 +47,7 @@ describe('a marketplace caller', () => {
     expect((await viaGateway('cay', 'ULTRA')).headers.get('x-credits-remaining')).toBe('97');
   });
 
-  it('is accepted with every configured secret and with no other', async () => {
+  it('a marketplace caller is accepted with every configured secret and with no other', async () => {
     expect((await viaGateway('dan', 'BASIC', { 'x-rapidapi-proxy-secret': 'old-secret' })).status).toBe(200);
     for (const secret of ['older-secret', '', 'new-secret, old-secret']) {
       const refused = await viaGateway('dan', 'BASIC', { 'x-rapidapi-proxy-secret': secret, 'x-api-key': server.key });
@@ -56,12 +56,12 @@ describe('a marketplace caller', () => {
     }
   });
 
-  it('is rejected without a valid user name', async () => {
+  it('a marketplace caller is rejected without a valid user name', async () => {
     expect((await viaGateway('', 'BASIC')).status).toBe(401);
     expect((await viaGateway('x'.repeat(200), 'BASIC')).status).toBe(401);
   });
 
-  it('is not billed for a failed request', async () => {
+  it('a marketplace caller is not billed for a failed request', async () => {
     const headers = { 'x-rapidapi-proxy-secret': 'new-secret', 'x-rapidapi-user': 'eve' };
     const refused = await fetch(`${server.url}/v1/overlay`, { method: 'POST', body: form({ text: 'a' }), headers });
     expect([refused.status, billing(refused)]).toEqual([400, 'Credits=0']);

@@ -12,7 +12,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/u;
 const isBarOnWhite = (pixel: number[]): boolean => pixel[0] === 102 && pixel[1] === 102 && pixel[2] === 102;
 
 describe('a captioned image', () => {
-  it('is returned as a file with the render facts in the headers', async () => {
+  it('a captioned image is returned as a file with the render facts in the headers', async () => {
     const response = await post(server, form({ asset: await plainPng(540, 960, '#fff'), text: 'Hello' }));
     expect(response.status).toBe(200);
     const body = await response.arrayBuffer();
@@ -74,7 +74,7 @@ describe('a captioned image', () => {
 });
 
 describe('an overlay without an asset', () => {
-  it('is returned as a transparent PNG of the requested size with x-source-type image', async () => {
+  it('an overlay without an asset is returned as a transparent PNG of the requested size with x-source-type image', async () => {
     const response = await post(server, form({ width: '640', height: '360', text: 'Hi' }));
     expect(response.status).toBe(200);
     expect(response.headers.get('x-source-type')).toBe('image');
@@ -84,7 +84,7 @@ describe('an overlay without an asset', () => {
     expect(pixelAt(pixels, 0, 180)).toEqual([0, 0, 0, 153]);
   });
 
-  it('is rendered when a browser form sends an empty file field', async () => {
+  it('an overlay without an asset is rendered when a browser form sends an empty file field', async () => {
     const data = form({ width: '64', height: '64', text: 'Hi' });
     data.append('asset', new Blob([]), '');
     const response = await post(server, data);
@@ -92,7 +92,7 @@ describe('an overlay without an asset', () => {
     await response.arrayBuffer();
   });
 
-  it('is rendered when the overlays are sent as a file part', async () => {
+  it('an overlay without an asset is rendered when the overlays are sent as a file part', async () => {
     const data = form({ width: '64', height: '64' });
     data.append('overlays', new Blob(['[{"text":"from a file"}]'], { type: 'application/json' }), 'overlays.json');
     const response = await post(server, data);

@@ -64,7 +64,7 @@ describe('start and end of overlays', () => {
     expect(await barsOf(response, [20, 80])).toEqual(['--', '--', 'x-', 'x-', '-x', '-x', '-x', '-x']);
   });
 
-  it('are ignored for an image, with a warning', async () => {
+  it('start and end are ignored for an image, with a warning', async () => {
     const response = await post(
       server,
       form({ asset: await plainPng(64, 64, '#fff'), overlays: JSON.stringify(overlays) }),
@@ -80,7 +80,7 @@ describe('start and end of overlays', () => {
     expect([problem.status, problem.code]).toEqual([422, 'strict_warnings']);
   });
 
-  it('are checked, and all faults are reported at once', async () => {
+  it('start and end are checked, and all faults are reported at once', async () => {
     const invalid = JSON.stringify([
       { text: 'a', start: -1 },
       { text: 'b', start: 2, end: 1 },
@@ -100,12 +100,12 @@ describe('captions', () => {
     expect(bars).toEqual(['--', '--', 'x-', 'xx', '-x', '--', '--', '--']);
   });
 
-  it('are placed by position', async () => {
+  it('captions are placed by position', async () => {
     const bars = await barsOf(await post(server, form({ asset: clip, captions: SRT, position: '30' })), [30, 80]);
     expect(bars).toEqual(['--', '--', 'x-', 'x-', '--', '--', '--', '--']);
   });
 
-  it('are refused for images and without an asset', async () => {
+  it('captions are refused for images and without an asset', async () => {
     const image = await problemOf(await post(server, form({ asset: await plainPng(64, 64, '#fff'), captions: SRT })));
     const overlayOnly = await problemOf(await post(server, form({ width: '64', height: '64', captions: SRT })));
     for (const { status, code, errors } of [image, overlayOnly]) {

@@ -124,7 +124,7 @@ describe('a trace', () => {
     ]);
   });
 
-  it('is not sent when the client decided against it, or for a probe', async () => {
+  it('no trace is sent when the client decided against it, or for a health check', async () => {
     const silent = 'c'.repeat(32);
     const headers = { traceparent: `00-${silent}-${PARENT}-00` };
     await (await post(server, form({ text: CAPTION, width: '64', height: '64' }), { headers })).arrayBuffer();

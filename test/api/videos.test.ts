@@ -35,7 +35,7 @@ const videosBusy = (): Promise<boolean> => health(server).then(({ renderer }) =>
 const videosReady = (): Promise<boolean> => health(server).then(({ renderer }) => renderer.videos.ready === 2);
 
 describe('a captioned video', () => {
-  it('is returned as an MP4 with the render facts in the headers', async () => {
+  it('a captioned video is returned as an MP4 with the render facts in the headers', async () => {
     expect((await health(server)).renderer.videos.workers).toBe(1);
     const response = await post(server, form({ asset: clip, text: 'Moving' }));
     expect(response.status).toBe(200);
@@ -117,7 +117,7 @@ describe('a video that cannot be rendered', () => {
 });
 
 describe('a video worker', () => {
-  it('is replaced when it is killed, and the client still gets the video', async () => {
+  it('a video worker that is killed is replaced, and the client still gets the video', async () => {
     const losses = (): string[] =>
       server
         .output()

@@ -196,7 +196,7 @@ describe('webhook_url', () => {
     expect(await result(call('GET', '/v1/webhook-secret'), 200)).toEqual(next);
   });
 
-  it('is refused for a request whose result is not stored', async () => {
+  it('webhook_url is refused for a request whose result is not stored', async () => {
     const fields = { text: 'Hi', width: 32, height: 32, webhook_url: `${receiver.url}/never` };
     const problem = await problemOf(await call('POST', '/v1/overlay', fields));
     expect(problem.errors).toMatchObject([{ pointer: '#/webhook_url', code: 'conflict' }]);
@@ -209,7 +209,7 @@ describe('webhook_url', () => {
     ['https://user:pass@example.com/', 'invalid_url'],
     ['ftp://example.com/', 'invalid_url'],
     ['not a URL', 'invalid_url'],
-  ])('is checked before the request is accepted: %s', async (url, code) => {
+  ])('webhook_url is checked before the request is accepted: %s', async (url, code) => {
     const fields = { text: 'Hi', width: 32, height: 32, async: true, webhook_url: url };
     expect((await problemOf(await call('POST', '/v1/overlay', fields))).errors).toMatchObject([
       { pointer: '#/webhook_url', code },

@@ -55,7 +55,7 @@ describe('the signature of an event', () => {
     });
   });
 
-  it('is refused when a byte of the body was changed', async () => {
+  it('an event is refused when a byte of its body was changed', async () => {
     const body = bodyOf(firstEvent());
     const signature = sign(body);
     const other = Buffer.from(body.toString().replace('cus_', 'cuz_'));
@@ -67,7 +67,7 @@ describe('the signature of an event', () => {
     expect(await world.subscription()).toMatchObject({ plan: 'pro' });
   });
 
-  it('is not enough for a thin event, which is refused', async () => {
+  it('a thin event is refused although its signature is valid', async () => {
     const body = Buffer.from(JSON.stringify({ id: 'evt_thin', object: 'v2.core.event', type: 'v1.x' }));
     await expect(world.billing.receive(body, sign(body))).rejects.toMatchObject({ code: 'malformed_body' });
   });
@@ -185,7 +185,7 @@ describe('when the API of Stripe fails', () => {
 });
 
 describe('a paid price that no plan has', () => {
-  it('is logged until the plans file has it, and the account stays unchanged', async () => {
+  it('a paid price without a plan is logged until the plans file has it, and the account stays unchanged', async () => {
     await world.choose('free');
     const { customer } = world.account.pay(await openCheckout('pro'));
     for (const bought of world.account.of(customer)) bought.price = 'price_retired';
@@ -203,7 +203,7 @@ describe('a paid price that no plan has', () => {
     expect(await world.subscription()).toMatchObject({ plan: 'pro', status: 'active' });
   });
 
-  it('is ignored on a subscription that has ended', async () => {
+  it('a price without a plan is ignored on a subscription that has ended', async () => {
     const bought = await world.buy('pro');
     bought.price = 'price_retired';
     world.account.end(bought);

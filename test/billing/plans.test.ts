@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 describe('the first plan', () => {
-  it('is paid in the checkout, and applies when the event arrives', async () => {
+  it('the first plan is paid for in the checkout, and applies when the event arrives', async () => {
     const choice = await world.choose('pro');
     expect(choice).toEqual({ kind: 'redirect', url: expect.stringContaining('https://checkout.invalid/') });
     expect(await world.subscription()).toBeUndefined();
@@ -64,7 +64,7 @@ describe('the first plan', () => {
     expect(await world.subscription()).toMatchObject({ plan: 'starter', status: 'active' });
   });
 
-  it('is refused for an unknown plan, an unknown account or a marketplace account', async () => {
+  it('a checkout is refused for an unknown plan, an unknown account or a marketplace account', async () => {
     const pages = { successUrl: 'https://a.test', cancelUrl: 'https://a.test' };
     await expect(world.choose('gold')).rejects.toMatchObject({ code: 'not_found' });
     await expect(world.billing.choosePlan('unknown', 'pro', pages)).rejects.toMatchObject({ code: 'not_found' });
@@ -191,7 +191,7 @@ describe('the free plan, chosen while another one is paid for,', () => {
     expect(bought.status).toBe('canceled');
   });
 
-  it('is granted once after the other plan has ended', async () => {
+  it('the free plan is granted once after the paid plan has ended', async () => {
     const bought = await world.buy('pro');
     world.account.end(bought);
     expect(await world.choose('free')).toEqual({ kind: 'granted', when: 'now' });
@@ -279,7 +279,7 @@ describe('an unpaid invoice', () => {
 });
 
 describe('the customer portal', () => {
-  it('is available for customers only', async () => {
+  it('the customer portal is available for customers only', async () => {
     expect(await world.billing.manage(world.accountId, 'https://a.test')).toBeUndefined();
     await world.buy('pro');
     expect(await world.billing.manage(world.accountId, 'https://a.test')).toContain('https://portal.invalid/cus_');

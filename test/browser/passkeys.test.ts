@@ -60,7 +60,7 @@ describe.skipIf('reason' in found)(`passkeys${whySkipped(found)}`, () => {
     await page.waitForURL('**/signin?done=signed-out');
   };
 
-  it('are added with the password, sign in without it, and stop working when they are removed', async () => {
+  it('passkeys are added with the password, sign in without it, and stop working when they are removed', async () => {
     const { page, complaints } = await visit(browser, origin);
     await addAuthenticator(page);
     await signUp(page, 'ann@browser.example.com');
@@ -87,7 +87,7 @@ describe.skipIf('reason' in found)(`passkeys${whySkipped(found)}`, () => {
     await page.context().close();
   });
 
-  it('are not created with a wrong password, and not accepted without a check of the user', async () => {
+  it('passkeys are not created with a wrong password, and not accepted without a check of the user', async () => {
     const { page } = await visit(browser, origin);
     const setUserVerified = await addAuthenticator(page);
     await signUp(page, 'bob@browser.example.com');
@@ -129,7 +129,7 @@ describe.skipIf('reason' in found)(`passkeys${whySkipped(found)}`, () => {
     await page.context().close();
   });
 
-  it('are not offered by a browser without JavaScript, where the password works as before', async () => {
+  it('passkeys are not offered by a browser without JavaScript, where the password still works', async () => {
     const { page } = await visit(browser, origin, { javaScriptEnabled: false });
     await page.goto('/signin');
     expect(await page.getByRole('button', { name: 'Sign in with a passkey' }).count()).toBe(0);

@@ -28,12 +28,12 @@ describe('a draft', () => {
     expect(fromFragment(`#${fragment}`)).toEqual(DRAFT);
   });
 
-  it('is refused as a link when it is too long', () => {
+  it('a draft that is too long is refused as a link', () => {
     expect(toFragment({ ...DRAFT, captions: 'x'.repeat(8_000) })).toBeUndefined();
   });
 
   it.each(['', '#draft=', '#draft=%', '#draft=AAAA', '#other', `#draft=${btoa('[]')}`, `#draft=${btoa('{"bars":1}')}`])(
-    'is not made of the broken link %j',
+    'the broken link %j gives no draft',
     (fragment) => {
       expect(fromFragment(fragment)).toBeUndefined();
     },
@@ -63,7 +63,7 @@ describe('a draft', () => {
     });
   });
 
-  it('is undefined for text that is not JSON and for storage that is switched off', () => {
+  it('a draft is undefined for text other than JSON and for storage that is switched off', () => {
     expect(parseJson(() => '{')).toBeUndefined();
     expect(
       parseJson(() => {
@@ -156,7 +156,7 @@ describe('the price before the click', () => {
     ['a live key', { seconds: 12, key: 'sb_live_x' }, /^12\.0 s = 3 credits\.$/u, true],
     ['an account with enough credits', { seconds: 12, key: '', account }, /3 credits\. You have 3 left\.$/u, true],
     ['an account without', { seconds: 20, key: '', account }, /4 credits\. You have 3 left, which isn't/u, false],
-  ])('is shown for %s', (_name, order, text, isPossible) => {
+  ])('the price is shown before the click for %s', (_name, order, text, isPossible) => {
     const shown = quote({ account: undefined, ...order }, terms);
     expect(shown.text).toMatch(text);
     expect(shown.isPossible).toBe(isPossible);

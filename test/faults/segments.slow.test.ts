@@ -109,7 +109,7 @@ describe.skipIf(!hasNats)('a video in segments on remote workers (needs nats-ser
     });
   }
 
-  it('is the same on two workers as on one', async () => {
+  it('a video in segments is the same on two workers as on one', async () => {
     const [server, first] = await Promise.all([startApiServer(), startOneWorker()]);
     await waitForSlots(server, 1);
     const one = await save(startRender(server), 'one.mp4');
@@ -127,7 +127,7 @@ describe.skipIf(!hasNats)('a video in segments on remote workers (needs nats-ser
     await expectNothingLeft(server, [first, second]);
   });
 
-  it('is cut for two workers also when it is asynchronous', async () => {
+  it('an asynchronous video is cut for two workers, too', async () => {
     const [server] = await Promise.all([startApiServer(), startOneWorker(), startOneWorker()]);
     await waitForSlots(server, 2);
     const accepted = await post(server, form({ asset: clip, text: 'long' }), { headers: { prefer: 'respond-async' } });
@@ -143,7 +143,7 @@ describe.skipIf(!hasNats)('a video in segments on remote workers (needs nats-ser
     expect(structureOf(await save(fetch(output.url), 'asynchronous.mp4')).frames).toHaveLength(SECONDS * 30);
   });
 
-  it('is complete although a worker is killed', async () => {
+  it('a video is complete although a worker is killed', async () => {
     const [server, victim, other] = await Promise.all([startApiServer(), startOneWorker(), startOneWorker()]);
     await waitForSlots(server, 2);
     const response = startRender(server);
@@ -165,7 +165,7 @@ describe.skipIf(!hasNats)('a video in segments on remote workers (needs nats-ser
     await expectNothingLeft(server, [slow, other]);
   });
 
-  it('is complete although a worker freezes', async () => {
+  it('a video is complete although a worker freezes', async () => {
     const [server, frozen, other] = await Promise.all([startApiServer(), startOneWorker(), startOneWorker()]);
     await waitForSlots(server, 2);
     const response = startRender(server);
@@ -190,7 +190,7 @@ describe.skipIf(!hasNats)('a video in segments on remote workers (needs nats-ser
     await expectComplete(startRender(server), 'after.mp4');
   });
 
-  it('is rendered whole when its cuts turn out to be unusable', async () => {
+  it('a video is rendered whole when its cuts turn out to be unusable', async () => {
     const [server, ...workers] = await Promise.all([startApiServer(), startOneWorker(), startOneWorker()]);
     await waitForSlots(server, 2);
     const damaged = Buffer.from(clip);

@@ -50,7 +50,7 @@ function killWorkers(signal: NodeJS.Signals): void {
 }
 
 describe('a worker that is killed', () => {
-  it('is replaced, and the client still gets the image', async () => {
+  it('a worker that is killed is replaced, and the client still gets the image', async () => {
     const before = (await health(server)).renderer.images.restarts;
     const { response: pending } = await startRender();
     killWorkers('SIGKILL');

@@ -162,7 +162,7 @@ describe('public pages', () => {
     expect((await fetch(`${server.url}/docs/nothing.md`)).status).toBe(404);
   });
 
-  it('are listed in the sitemap, each with an image for links that the service renders', async () => {
+  it('public pages are listed in the sitemap, each with an image that the service renders for links', async () => {
     const sitemap = await (await fetch(`${server.url}/sitemap.xml`)).text();
     const paths = [...sitemap.matchAll(/<loc>[a-z]+:\/\/[^/]+(?<path>\/[^<]*)<\/loc>/gu)].map(
       (match) => match.groups?.['path'],

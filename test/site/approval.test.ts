@@ -78,7 +78,7 @@ describe('an account that signed up without a confirmed address', () => {
     expect(await server.cli('audit', '--account', account)).toContain('account.approved');
   });
 
-  it('is approved by "accounts approve" and by a plan that the operator assigns', async () => {
+  it('an account is approved by "accounts approve" and by a plan that the operator assigns', async () => {
     const commands = { 'carl@example.com': ['approve'], 'dora@example.com': ['plan', 'pro'] } as const;
     for (const [email, [action, ...rest]] of Object.entries(commands)) {
       await signUp(email);
@@ -90,7 +90,7 @@ describe('an account that signed up without a confirmed address', () => {
     }
   });
 
-  it('is approved from the start when the operator invites the user', async () => {
+  it('an account is approved from the start when the operator invites the user', async () => {
     const printed = await server.cli('users', 'invite', 'eve@example.com');
     const link = /\/password\?link=(?<link>[\w-]{43})/u.exec(printed)?.groups?.['link'] ?? '';
     const user = visitor();
@@ -101,7 +101,7 @@ describe('an account that signed up without a confirmed address', () => {
 });
 
 describe('signing up', () => {
-  it('is limited per network and day, whatever the addresses in it', async () => {
+  it('signing up is limited per network and day, whatever the addresses in it', async () => {
     const statuses = [];
     for (let index = 0; index < 22; index += 1) {
       const user = new Visitor(server.url, `203.0.113.${index}`);

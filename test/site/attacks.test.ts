@@ -258,7 +258,7 @@ describe('pages for signed-in users', () => {
     'javascript:alert(1)',
     '/signout',
     '/dashboards',
-  ])('are the only target of the redirect after signing in, not %s', async (next) => {
+  ])('signing in redirects only to pages for signed-in users, not to %s', async (next) => {
     const { email } = await member();
     const visitor = stranger();
     const page = await visitor.get(`/signin?next=${encodeURIComponent(next)}`);
@@ -302,7 +302,7 @@ describe('another account', () => {
     expect((await owner.get(`/dashboard/keys/${id}`)).text).toContain('active');
   });
 
-  it('is visible only to operators, and responds with 404 to others', async () => {
+  it('another account is visible only to operators, and others get 404', async () => {
     const { visitor } = await member();
     const token = await visitor.tokenOf('/dashboard');
     for (const path of OPERATOR_PATHS)

@@ -39,7 +39,7 @@ describe('emails about used credits', () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  it('are sent by a running server when 80 percent are used', async () => {
+  it('emails about used credits are sent by a running server when 80 percent are used', async () => {
     const visitor = new Visitor(server.url, '192.0.2.1');
     const email = 'ann@example.com';
     await visitor.signUp(email);
@@ -116,7 +116,7 @@ describe('CreditEmails', () => {
     await world.database.remove();
   });
 
-  it('are tried again when the mail server was away', async () => {
+  it('emails about used credits are retried when the mail server was unavailable', async () => {
     const { world, sent, failures, use, setAway, servers } = await setUp();
     const [first] = servers;
     await use(85);

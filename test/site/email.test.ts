@@ -342,7 +342,7 @@ describe('changing the address', () => {
     expect((await thief.get('/dashboard')).location).toContain('/signin');
   });
 
-  it('is refused before the current address is confirmed', async () => {
+  it('an address change is refused before the current address is confirmed', async () => {
     const user = visitor();
     await user.signUp('hasty@example.com');
     expect((await user.submit(PATH, { email: 'other@example.com', password: PASSWORD })).status).toBe(400);

@@ -53,7 +53,7 @@ describe('an invitation', () => {
     expect((await guest.get('/dashboard')).text).not.toContain('/dashboard/keys"');
   });
 
-  it('is refused for an address that is taken, for the operator and for something that is no address', async () => {
+  it('an invitation is refused for a taken address, for the operator and for an invalid address', async () => {
     const owner = await newOwner();
     const known = newVisitor();
     await known.signUp('known@members.example.com');
@@ -102,7 +102,7 @@ describe('a member', () => {
     expect((await newVisitor().signIn(email)).status).toBe(422);
   });
 
-  it('is removed together with the keys they created, if the owner says so', async () => {
+  it('a member is removed together with the keys they created, if the owner says so', async () => {
     const owner = await newOwner();
     const [leaver, other] = [await join(owner, 'member'), await join(owner, 'member')];
     const [own, ofLeaver, ofOther] = [owner, leaver.visitor, other.visitor].map((each) => each.createKey());

@@ -76,7 +76,7 @@ describe('the list of accounts', () => {
     expect((await operator.get('/operator/accounts?q=unconfirmed@example.com')).text).toContain('(unconfirmed)');
   });
 
-  it('is filtered by plan and state', async () => {
+  it('the list of accounts is filtered by plan and state', async () => {
     const found = async (query: string): Promise<boolean> =>
       (await operator.get(`/operator/accounts?${query}`)).text.includes('customer@example.com');
     expect(await found('plan=free&state=active')).toBe(true);
@@ -106,12 +106,12 @@ describe('adding credits', () => {
     ['a fraction', { credits: '1.5', reason: 'because' }],
     ['too many', { credits: '1000001', reason: 'because' }],
     ['a reason that is too long', { credits: '5', reason: 'x'.repeat(201) }],
-  ])('is refused with %s', async (_name, fields) => {
+  ])('adding credits is refused with %s', async (_name, fields) => {
     expect((await operator.submit(page, fields, `${page}/credits`)).status).toBe(400);
     expect((await customer.get('/dashboard')).text).toContain('of 150 credits used (Free)');
   });
 
-  it('is refused for customers', async () => {
+  it('adding credits is refused for customers', async () => {
     const token = await customer.tokenOf('/dashboard');
     expect((await customer.send(`${page}/credits`, { token, credits: '9', reason: 'mine' })).status).toBe(404);
   });
@@ -173,7 +173,7 @@ describe('customers who don’t sign up themselves', () => {
     );
   });
 
-  it('are not created or invited with wrong input, nor by anyone but an operator', async () => {
+  it('customers are not created or invited with wrong input, nor by anyone but an operator', async () => {
     const account = await createAccount('Initech');
     for (const fields of [
       { name: ' ', plan: 'pro' },

@@ -43,7 +43,7 @@ function redirectOf({ headers, text }: { headers: Headers; text: string }): stri
 }
 
 describe('a paid plan', () => {
-  it('is bought at the checkout and active as soon as the user is back', async () => {
+  it('a paid plan is bought at the checkout and is active as soon as the user returns', async () => {
     const visitor = new Visitor(server.url);
     await visitor.signUp('ann@example.com');
     expect((await visitor.get('/dashboard/plan')).text).not.toContain('Billing is disabled');

@@ -102,7 +102,7 @@ describe('a signed-in visitor', () => {
     expect(Buffer.from(await response.arrayBuffer()).equals(Buffer.from(await guest.arrayBuffer()))).toBe(true);
   });
 
-  it('is charged nothing by another site, by a wrong token or without a token', async () => {
+  it('a signed-in visitor is charged nothing by another site, by a wrong token or without a token', async () => {
     const visitor = await confirmedMember();
     const other = await accountOf(await confirmedMember());
     const { token = '' } = (await accountOf(visitor)) ?? {};

@@ -105,7 +105,7 @@ describe.each(Object.entries(CLIENTS))('%s', (provider, create) => {
     await expect(client.identify(await visit(client, request), request)).rejects.toMatchObject({ failure: 'no email' });
   });
 
-  it.each(['down', 'slow'] as const)('is unavailable while the provider is %s', async (trouble) => {
+  it.each(['down', 'slow'] as const)('a provider is unavailable while it is %s', async (trouble) => {
     const request = newRequest();
     const parameters = await visit(create(), request);
     standIn.trouble = trouble;
@@ -146,7 +146,7 @@ describe('google', () => {
     await expect(client.identify(await visit(client, request), request)).rejects.toMatchObject({ failure: 'failed' });
   });
 
-  it('is unavailable while its discovery document can not be loaded, and works again afterwards', async () => {
+  it('Google is unavailable while its discovery document cannot be loaded, and works again afterwards', async () => {
     standIn.trouble = 'down';
     const client = google();
     await expect(client.authorizationUrl(newRequest())).rejects.toMatchObject({ failure: 'unavailable' });
@@ -154,7 +154,7 @@ describe('google', () => {
     await expect(client.authorizationUrl(newRequest())).resolves.toBeInstanceOf(URL);
   });
 
-  it('is unavailable when nothing listens at its address', async () => {
+  it('Google is unavailable when nothing listens at its address', async () => {
     const client = new GoogleClient(CREDENTIALS, 'http://127.0.0.1:1', TIMEOUT_MS);
     await expect(client.authorizationUrl(newRequest())).rejects.toMatchObject({ failure: 'unavailable' });
   });

@@ -69,7 +69,7 @@ describe('the list of sessions', () => {
 });
 
 describe('usage per key', () => {
-  it('is shown per key and type for a range of days, and exported as CSV', async () => {
+  it('usage is shown per key and type for a range of days, and exported as CSV', async () => {
     const { visitor } = await newMember();
     const shop = await visitor.createKey({ name: 'shop' });
     const blog = await visitor.createKey({ name: 'blog' });
@@ -98,7 +98,7 @@ describe('usage per key', () => {
 });
 
 describe('the export of all data', () => {
-  it('is JSON with the renders and requests of the account, and without secrets', async () => {
+  it('the export is JSON with the renders and requests of the account, and without secrets', async () => {
     const { visitor, email } = await newMember();
     const { key, id } = await visitor.createKey();
     await (await post({ url: server.url, key }, form(FORM))).arrayBuffer();
@@ -140,7 +140,7 @@ describe('deleting the account', () => {
     expect(await newVisitor().signUp(email)).toMatchObject({ status: 303, location: '/dashboard/start' });
   });
 
-  it('is refused while an operator belongs to the account', async () => {
+  it('an account cannot be deleted while an operator belongs to it', async () => {
     const { visitor } = await newMember();
     const email = `operator-${visitors}@settings.example.com`;
     const { text } = await visitor.submit('/dashboard/members', { email, role: 'member' });
@@ -161,7 +161,7 @@ describe('deleting the account', () => {
     });
   });
 
-  it('is limited to a few attempts to guess the password', async () => {
+  it('deleting the account is limited to a few attempts to guess the password', async () => {
     const { visitor } = await newMember();
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 12; attempt += 1) {
@@ -172,7 +172,7 @@ describe('deleting the account', () => {
     expect((await visitor.submit(DELETE, { password: PASSWORD })).status).toBe(429);
   });
 
-  it('is refused for operators and from other sites', async () => {
+  it('deleting the account is refused for operators and from other sites', async () => {
     const { visitor, email } = await newMember();
     const token = await visitor.tokenOf(DELETE);
     const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };

@@ -110,7 +110,7 @@ describe.each(PROVIDERS)('signing in with %s', (provider) => {
       expect(await signInWith(visitor(), provider, next)).toMatchObject({ location: '/dashboard' });
   });
 
-  it('is refused with the state of another browser, and works in the browser that asked', async () => {
+  it('a sign-in is refused with the state of another browser, and works in the browser that asked', async () => {
     newPerson('two-browsers');
     const [victim, attacker] = [visitor(), visitor()];
     const back = await leave(attacker, provider);
@@ -121,7 +121,7 @@ describe.each(PROVIDERS)('signing in with %s', (provider) => {
     expect(await attacker.get(back)).toMatchObject({ status: 303 });
   });
 
-  it('is refused with another state, without one and without parameters', async () => {
+  it('a sign-in is refused with another state, without one and without parameters', async () => {
     newPerson('state');
     const user = visitor();
     const back = await leave(user, provider);
@@ -139,7 +139,7 @@ describe.each(PROVIDERS)('signing in with %s', (provider) => {
     expect(await user.get(back)).toMatchObject({ status: 303 });
   });
 
-  it('is refused a second time with the same response, also if the browser kept the cookie', async () => {
+  it('a sign-in is refused a second time with the same response, even if the browser kept the cookie', async () => {
     newPerson('replay');
     const user = visitor();
     const back = await leave(user, provider);
@@ -224,7 +224,7 @@ describe.each(PROVIDERS)('signing in with %s', (provider) => {
 });
 
 describe('starting a sign-in with a provider', () => {
-  it('is possible only from a page of the site', async () => {
+  it('a sign-in with a provider starts only from a page of the site', async () => {
     const user = visitor();
     const token = await user.tokenOf('/signin');
     const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
@@ -244,7 +244,7 @@ describe('starting a sign-in with a provider', () => {
     expect(page.text).toContain('continue to GitHub');
   });
 
-  it('is limited per network', async () => {
+  it('starting a sign-in with a provider is limited per network', async () => {
     const user = visitor();
     const token = await user.tokenOf('/signin');
     const statuses = [];
@@ -331,7 +331,7 @@ describe('connecting a provider on the security page', () => {
     expect(await disconnect(owner, 'google')).toMatchObject({ status: 404 });
   });
 
-  it('is refused in the session of another user, so that a link can not connect a stranger’s identity', async () => {
+  it('connecting a provider is refused in the session of another user, so that a link cannot connect a stranger’s identity', async () => {
     const [attacker, victim] = [await confirmedUser(newPerson('attacker')), await confirmedUser(newPerson('victim'))];
     newPerson('planted');
     const back = await connect(attacker, 'google');
@@ -343,7 +343,7 @@ describe('connecting a provider on the security page', () => {
     expect((await victim.get(SECURITY)).text).not.toContain('Disconnect Google');
   });
 
-  it('is refused for an identity of another user', async () => {
+  it('connecting an identity of another user is refused', async () => {
     const owner = await confirmedUser(newPerson('second'));
     newPerson('first');
     await signInWith(visitor(), 'google');
@@ -351,7 +351,7 @@ describe('connecting a provider on the security page', () => {
     expect(page).toMatchObject({ status: 422, text: expect.stringContaining('This Google account is taken') });
   });
 
-  it('is refused before the address is confirmed', async () => {
+  it('connecting a provider is refused before the address is confirmed', async () => {
     const user = visitor();
     await user.signUp(newPerson('early'));
     const early = await user.submit(SECURITY, { provider: 'google', password: PASSWORD }, CONNECT);
@@ -360,7 +360,7 @@ describe('connecting a provider on the security page', () => {
 });
 
 describe('a user without a password', () => {
-  it('is told to set one where it is needed, and can disconnect the provider only afterwards', async () => {
+  it('a user without a password is told to set one where it is needed, and can disconnect the provider only afterwards', async () => {
     const email = newPerson('no-password');
     const user = visitor();
     await signInWith(user, 'google');

@@ -107,7 +107,7 @@ describe('signing in with a code', () => {
     expect(await sign(second)).toBe(303);
   });
 
-  it('is refused with a forged, foreign or changed token', async () => {
+  it('signing in with a code is refused with a forged, foreign or changed token', async () => {
     const { email, secret, visitor: owner } = await newProtected();
     const other = await newProtected();
     const visitor = newVisitor();
@@ -135,7 +135,7 @@ describe('signing in with a code', () => {
     expect(await isSignedIn(visitor)).toBe(false);
   });
 
-  it('is limited to a few attempts per user, from wherever they come', async () => {
+  it('signing in with a code is limited to a few attempts per user, from all addresses together', async () => {
     const { email, secret } = await newProtected();
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 11; attempt += 1) {
@@ -148,7 +148,7 @@ describe('signing in with a code', () => {
     expect((await enterCode(visitor, await enterPassword(visitor, email), codeOf(secret))).status).toBe(429);
   });
 
-  it('is also needed after the password was reset with a link', async () => {
+  it('a code is also needed after the password was reset with a link', async () => {
     const { email, secret } = await newProtected();
     const link = /\/password\?link=[\w-]{43}/u.exec(await server.cli('users', 'reset', email))?.[0] ?? '';
     const visitor = newVisitor();
@@ -177,7 +177,7 @@ describe('turning two-factor authentication off', () => {
     expect(await newVisitor().signIn(email)).toMatchObject({ status: 303, location: '/dashboard' });
   });
 
-  it('is possible for an operator when the app and all codes are lost', async () => {
+  it('an operator can turn two-factor authentication off when the app and all codes are lost', async () => {
     const { email } = await newProtected();
     expect(await server.cli('users', 'two-factor-off', email)).toContain('with the password alone');
     expect(await newVisitor().signIn(email)).toMatchObject({ status: 303, location: '/dashboard' });

@@ -162,7 +162,7 @@ export function accountDataContract(world: () => World): void {
     expect(text).not.toContain(Buffer.alloc(32, 'ann').toString('hex'));
   });
 
-  it('are exported from every table, except for secrets and copies', () => {
+  it('the data of an account is exported from every table, except for secrets and copies', () => {
     const exportedTables = new Set(EXPORT_SECTIONS.map(({ from }) => from.split(' ')[0]));
     const missing = TABLES.filter(
       ({ name, columns }) =>
@@ -216,7 +216,7 @@ export function accountDataContract(world: () => World): void {
     await expect(world().engine.run('delete from audit where account_id is null')).rejects.toThrow('only grows');
   });
 
-  it('are deleted although another account cannot be deleted', async () => {
+  it('accounts are deleted although another account cannot be deleted', async () => {
     const [ann, bob] = [await member('ann'), await member('bob')];
     const { engine, store } = world();
     await engine.run('create table obstacles (account_id text references accounts (id))');

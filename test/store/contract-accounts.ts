@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { World } from './world.ts';
 
 export function accountsContract(world: () => World): void {
-  it('are created once, found by id and listed by age, page by page', async () => {
+  it('accounts are created once, found by id and listed by age, page by page', async () => {
     const { store } = world();
     for (const id of ['c', 'a', 'b']) {
       await store.accounts.create({ id, name: `Name of ${id}` }, 'cli:test');
@@ -26,7 +26,7 @@ export function accountsContract(world: () => World): void {
     expect(await ids({ after: 'a', count: 2 })).toEqual(['b']);
   });
 
-  it('are created with a plan in one step, or not at all', async () => {
+  it('accounts are created with a plan in one step, or not at all', async () => {
     const { store, engine } = world();
     await store.accounts.create({ id: 'a', name: 'Ada' }, 'cli:test', 'pro');
     expect(await store.accounts.find('a')).toMatchObject({ state: 'active', subscription: { plan: 'pro' } });
@@ -39,7 +39,7 @@ export function accountsContract(world: () => World): void {
     expect(await store.accounts.find('b')).toBeUndefined();
   });
 
-  it('are suspended and resumed, whatever their subscription, and each change is recorded once', async () => {
+  it('accounts are suspended and resumed, whatever their subscription, and each change is recorded once', async () => {
     const { store } = world();
     const id = await world().account();
     expect(await store.accounts.setSuspended(id, true, 'cli:test')).toBe(true);

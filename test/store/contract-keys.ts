@@ -15,7 +15,7 @@ export function keysContract(world: () => World): void {
     return { id, key, hash };
   };
 
-  it('are found by their hash', async () => {
+  it('keys are found by their hash', async () => {
     const accountId = await world().account('pro');
     const { id, hash } = await issue(accountId, ['https://example.com']);
     expect(await world().store.keys.find(hash)).toEqual({
@@ -31,14 +31,14 @@ export function keysContract(world: () => World): void {
     expect(await world().store.keys.find(hashKey('sb_live_other'))).toBeUndefined();
   });
 
-  it('are stored without the key itself', async () => {
+  it('keys are stored without the key itself', async () => {
     const { key } = await issue(await world().account());
     const rows = await world().engine.all('select * from api_keys');
     const entries = await world().engine.all('select * from audit');
     expect(JSON.stringify([rows, entries])).not.toContain(key.slice(12, -4));
   });
 
-  it('are listed for one account or for all', async () => {
+  it('keys are listed for one account or for all', async () => {
     const [one, two] = [await world().account('free'), await world().account('pro')];
     const first = await issue(one);
     world().pass(1);
@@ -57,7 +57,7 @@ export function keysContract(world: () => World): void {
     expect(await keys.get(second.id)).toMatchObject({ lastUsedAt: world().clock().toISOString() });
   });
 
-  it('are suspended and resumed, and stay revoked', async () => {
+  it('keys are suspended and resumed, and stay revoked', async () => {
     const { keys } = world().store;
     const { id, hash } = await issue(await world().account());
     const state = async (): Promise<string | undefined> => (await keys.find(hash))?.keyState;

@@ -65,7 +65,7 @@ export function linkedIdentitiesContract(world: () => World): void {
       expect(await linkedIdentities.use(other)).toBeUndefined();
   });
 
-  it('are one per user and provider, and may have another address', async () => {
+  it('identities are one per user and provider, and may have another address', async () => {
     const { linkedIdentities } = world().store;
     const user = await withPassword();
     expect(await linkedIdentities.link(user.id, GOOGLE)).toBe('linked');
@@ -79,7 +79,7 @@ export function linkedIdentitiesContract(world: () => World): void {
     ]);
   });
 
-  it('are linked to one user when two users link the same one at the same time', async () => {
+  it('identities are linked to one user when two users link the same one at the same time', async () => {
     const { users } = world().store;
     const [ann, bob] = [await withPassword(), found(await users.signUp('bob@example.com', 'hash'))];
     const servers = await Promise.all(['x', 'y'].map(async (name) => await world().server(`there/${name}`)));
@@ -89,7 +89,7 @@ export function linkedIdentitiesContract(world: () => World): void {
     expect(results.toSorted()).toEqual(['linked', 'taken']);
   });
 
-  it('are unlinked by a password reset, which gives the account to the owner of the mailbox', async () => {
+  it('identities are unlinked by a password reset, which gives the account to the owner of the mailbox', async () => {
     const { linkedIdentities, users } = world().store;
     const user = found(await linkedIdentities.signUp(GOOGLE));
     const expiresAt = new Date(world().clock().getTime() + HOUR);
@@ -128,7 +128,7 @@ export function linkedIdentitiesContract(world: () => World): void {
     expect((await world().actions(user.accountId)).at(-1)).toBe(`user:${user.id} user.identity_unlinked`);
   });
 
-  it('are deleted with their account, and can be used to sign up again', async () => {
+  it('identities are deleted with their account, and can be used to sign up again', async () => {
     const { linkedIdentities, accountData } = world().store;
     const user = found(await linkedIdentities.signUp(GOOGLE));
     await accountData.erase(user.accountId, `user:${user.id}`);
@@ -136,7 +136,7 @@ export function linkedIdentitiesContract(world: () => World): void {
     expect(await linkedIdentities.signUp(GOOGLE)).toBeDefined();
   });
 
-  it('are part of the export of the account', async () => {
+  it('identities are part of the export of the account', async () => {
     const user = found(await world().store.linkedIdentities.signUp(GOOGLE));
     const exported = [];
     for await (const { name, rows } of world().store.accountData.exported(user.accountId)) {

@@ -47,7 +47,7 @@ export function membersContract(world: () => World): void {
     expect(await world().engine.all('select hash from invitations')).toEqual([]);
   });
 
-  it('are removed with or without the keys they created', async () => {
+  it('members are removed with or without the keys they created', async () => {
     const { members, keys } = world().store;
     const { accountId, id: ownerId } = await owner();
     const createKey = async (createdBy: string): Promise<string> => {
@@ -91,7 +91,7 @@ export function membersContract(world: () => World): void {
     expect(await members.invite('late', invitation(accountId), 'cli:test')).toBe(false);
   });
 
-  it('are limited to 50 with open invitations, however many requests invite one at the same time', async () => {
+  it('members are limited to 50 with open invitations, however many requests invite one at the same time', async () => {
     const { accountId } = await owner();
     const invite = async ({ members }: Store, name: string): Promise<boolean> =>
       await members.invite(randomUUID(), invitation(accountId, { email: `${name}@example.com` }), 'cli:test');
@@ -107,7 +107,7 @@ export function membersContract(world: () => World): void {
     expect(await invite(world().store, 'new')).toBe(true);
   });
 
-  it('are invited and revoked by their own account only', async () => {
+  it('members are invited and revoked by their own account only', async () => {
     const { members } = world().store;
     const [mine, other] = [await owner(), await owner()];
     await members.invite('hash', invitation(mine.accountId), 'cli:test');

@@ -29,7 +29,7 @@ export function noticesContract(world: () => World): void {
   const due = async (percent: number): Promise<CreditNotice[]> =>
     await world().store.creditNotices.due(level(percent), 10);
 
-  it('are due for the users of an account that has reached the level of its plan', async () => {
+  it('notices are due for the users of an account that has reached the level of its plan', async () => {
     const [ann, bob] = [await member(), await member('pro')];
     await use(ann.accountId, 79);
     await use(bob.accountId, 80);
@@ -51,7 +51,7 @@ export function noticesContract(world: () => World): void {
     expect(await due(100)).toEqual([]);
   });
 
-  it('are not due for an unconfirmed address, a plan without a level or a period that is over', async () => {
+  it('notices are not due for an unconfirmed address, a plan without a level or a period that is over', async () => {
     const unconfirmed = await world().store.users.signUpUnconfirmed('eve@example.com', 'hash');
     await world().store.accounts.subscribe(unconfirmed.accountId, 'free', 'now', 'cli:test');
     await use(unconfirmed.accountId, 100);
@@ -101,7 +101,7 @@ export function noticesContract(world: () => World): void {
     expect(await due(80)).toMatchObject([{ userId: ann.id, used: 90 }]);
   });
 
-  it('are due again once the period has more credits, by an upgrade or a grant, but not with fewer', async () => {
+  it('notices are due again once the period has more credits, by an upgrade or a grant, but not with fewer', async () => {
     const ann = await member();
     const { creditNotices, operator, accounts } = world().store;
     const send = async (percent: number): Promise<number[]> => {
@@ -145,7 +145,7 @@ export function noticesContract(world: () => World): void {
 }
 
 export function usageDetailsContract(world: () => World): void {
-  it('are counted per day, key, type and outcome of one account', async () => {
+  it('usage is counted per day, key, type and outcome of one account', async () => {
     const { ledger, usage } = world().store;
     const [mine, other] = [await world().account(), await world().account()];
     const render = async (

@@ -28,7 +28,7 @@ export function passkeysContract(world: () => World): void {
     ]);
   });
 
-  it('are limited to 20 of a user, however many requests add one at the same time', async () => {
+  it('passkeys are limited to 20 per user, however many requests add one at the same time', async () => {
     const { id: userId } = await userWithPasskey(0);
     const add = async ({ passkeys }: Store, id: string): Promise<boolean> =>
       await passkeys.add({ id, userId, name: 'Phone', publicKey: 'AQID', counter: 0, transports: [] });

@@ -61,7 +61,7 @@ export function renderAttemptsContract(world: () => World): void {
     });
   });
 
-  it('is due although the clock was set back after it was accepted or given back', async () => {
+  it('a render is due although the clock was set back after it was accepted or given back', async () => {
     const { renders } = world().store;
     const id = await world().account();
     await accepted(id);
@@ -82,7 +82,7 @@ export function renderAttemptsContract(world: () => World): void {
     expect(await world().store.renders.renew(attempt, 0.5)).toBe(true);
   });
 
-  it('is stored as its acceptance says', async () => {
+  it('a render is stored as its acceptance says', async () => {
     const { renders } = world().store;
     const id = await world().account();
     const at = new Date('2026-01-31T10:00:01.234Z');
@@ -94,7 +94,7 @@ export function renderAttemptsContract(world: () => World): void {
     }
   });
 
-  it('is stored as the response of a request that waited for it says', async () => {
+  it('a finished render is stored as the response of the request that waited for it says', async () => {
     const { ledger, renders } = world().store;
     const id = await world().account();
     const at = new Date('2026-01-31T10:00:01.234Z');

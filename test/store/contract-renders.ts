@@ -138,7 +138,7 @@ export function rendersContract(world: () => World): void {
     expect(days).toMatchObject([{ outcome: 'asset_unreachable', renders: 1, credits: 0 }]);
   });
 
-  it('is due again only after the pause when an attempt is given back', async () => {
+  it('a render is due again only after the pause when an attempt is given back', async () => {
     const id = await world().account();
     await accepted(id);
     const first = await claimed();

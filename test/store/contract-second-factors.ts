@@ -15,7 +15,7 @@ export function secondFactorsContract(world: () => World): void {
     return user;
   };
 
-  it('are added once, with recovery codes', async () => {
+  it('second factors are added once, with recovery codes', async () => {
     const { secondFactors } = world().store;
     const { id, accountId } = await userWithApp();
     expect(await secondFactors.find(id)).toEqual({ secret: 'SECRET', createdAt: world().clock(), recoveryCodes: 2 });
@@ -51,7 +51,7 @@ export function secondFactorsContract(world: () => World): void {
     expect(await secondFactors.replaceRecoveryCodes('unknown', ['x'])).toBe(false);
   });
 
-  it('are removed with their recovery codes', async () => {
+  it('second factors are removed with their recovery codes', async () => {
     const { secondFactors } = world().store;
     const { id, accountId } = await userWithApp();
     expect(await secondFactors.remove(id, 'cli:test')).toBe(true);

@@ -123,7 +123,7 @@ export function subscriptionsContract(world: () => World): void {
     expect(await accounts.find(id)).toMatchObject({ state: 'active', subscription: { plan: 'pro', period: next } });
   });
 
-  it('are not ended by the end of a subscription they replaced', async () => {
+  it('subscriptions are not ended by the end of a subscription they replaced', async () => {
     const { accounts } = world().store;
     const id = await world().account();
     await accounts.applyProvider(id, PAID, 'stripe');
@@ -214,7 +214,7 @@ export function subscriptionsContract(world: () => World): void {
     expect(await accounts.find(id)).toMatchObject({ state: 'active', subscription: { renews: false } });
   });
 
-  it('are not moved by one server whose clock is ahead of the others', async () => {
+  it('billing periods are not moved by one server whose clock is ahead of the others', async () => {
     const { ledger } = world().store;
     const id = await world().account();
     const now = world().clock();

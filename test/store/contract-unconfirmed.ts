@@ -73,7 +73,7 @@ export function unconfirmedContract(world: () => World): void {
     });
   };
 
-  it('are deleted after a while with everything that belongs to them', async () => {
+  it('unconfirmed accounts are deleted after a while with everything that belongs to them', async () => {
     const { accounts, accountData, renders, requests, idempotency, usage } = world().store;
     const user = await signUp();
     const { accountId } = user;
@@ -153,7 +153,7 @@ export function unconfirmedContract(world: () => World): void {
     expect(await accounts.find(local)).toBeDefined();
   });
 
-  it('are either deleted or confirmed when both happen at the same time', async () => {
+  it('unconfirmed accounts are either deleted or confirmed when both happen at the same time', async () => {
     const { users } = world().store;
     const other = await world().server('there/2/x');
     const signedUp = await Promise.all(Array.from({ length: 10 }, signUp));

@@ -220,7 +220,7 @@ export function usersContract(world: () => World): void {
     expect((await users.findByEmail('ann@example.com'))?.passwordHash).toMatch(/^hash \d$/u);
   });
 
-  it('are created by a link to a new address, until the link expires', async () => {
+  it('users are created by a link to a new address, until the link expires', async () => {
     const { users } = world().store;
     const accountId = await world().account();
     await users.addLink('invited', link({ accountId, role: 'operator' }), 'cli:test');
@@ -239,7 +239,7 @@ export function usersContract(world: () => World): void {
     expect(await world().engine.all('select hash from password_links')).toEqual([]);
   });
 
-  it('are not created by a link to an account that was deleted', async () => {
+  it('users are not created by a link to an account that was deleted', async () => {
     const { users, accountData } = world().store;
     const { accountId } = await ann();
     await accountData.erase(accountId, 'cli:test');

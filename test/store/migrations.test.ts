@@ -149,7 +149,7 @@ describe.each([
     return place;
   };
 
-  it.skipIf(skip)('is created once, however often the database is opened', async () => {
+  it.skipIf(skip)('the schema is created once, however often the database is opened', async () => {
     const place = await create();
     const first = await openAt(place);
     await createStore(first).accounts.create({ id: 'a', name: 'A' }, 'cli:test');
@@ -159,14 +159,17 @@ describe.each([
     await second.close();
   });
 
-  it.skipIf(skip)('is created once by several processes that open the database at the same time', async () => {
-    const place = await create();
-    const engines = await Promise.all(Array.from({ length: 5 }, async () => await openAt(place)));
-    const [one, two] = engines.map((engine) => createStore(engine));
-    await one?.accounts.create({ id: 'a', name: 'A' }, 'cli:test');
-    expect(await two?.accounts.count()).toBe(1);
-    for (const engine of engines) await engine.close();
-  });
+  it.skipIf(skip)(
+    'the schema is created once by several processes that open the database at the same time',
+    async () => {
+      const place = await create();
+      const engines = await Promise.all(Array.from({ length: 5 }, async () => await openAt(place)));
+      const [one, two] = engines.map((engine) => createStore(engine));
+      await one?.accounts.create({ id: 'a', name: 'A' }, 'cli:test');
+      expect(await two?.accounts.count()).toBe(1);
+      for (const engine of engines) await engine.close();
+    },
+  );
 
   it.skipIf(skip)('of a newer program is refused and left unchanged', async () => {
     const place = await create();
@@ -293,7 +296,7 @@ it('a migration that fails changes nothing', async () => {
 });
 
 describe('compatibleFrom', () => {
-  it('is the version of the last migration that older programs cannot cope with', () => {
+  it('compatibleFrom is the version of the last migration that older programs cannot cope with', () => {
     const breaking = { common: '' };
     const additive = { common: '', isCompatible: true } as const;
     expect(compatibleFrom([breaking, additive, breaking, additive, additive])).toBe(3);

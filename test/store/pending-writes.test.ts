@@ -47,7 +47,7 @@ async function reserve(...renderIds: string[]): Promise<string> {
 }
 
 describe('pending writes of the ledger', () => {
-  it('are made when the database is available again, each once', async () => {
+  it('pending writes are made when the database is available again, each once', async () => {
     const id = await reserve('delivered', 'failed');
     const { ledger, pendingWrites } = world.store;
     await whileUnavailable(async () => {
@@ -61,7 +61,7 @@ describe('pending writes of the ledger', () => {
     expect(await world.balance(id)).toEqual({ used: 1, reserved: 0 });
   });
 
-  it('are made even when the one before them fails with an unexpected error', async () => {
+  it('pending writes are made even when the one before them fails with an unexpected error', async () => {
     await reserve('broken', 'good');
     const { ledger, pendingWrites } = world.store;
     await whileUnavailable(async () => {
@@ -77,7 +77,7 @@ describe('pending writes of the ledger', () => {
     expect(await stateOf('broken')).toBe('settled');
   });
 
-  it('are given up with their ids after ten failures with an unexpected error', async () => {
+  it('pending writes are given up with their ids after ten failures with an unexpected error', async () => {
     await reserve('broken');
     const { ledger, pendingWrites } = world.store;
     await rejectChangesOf('broken');
@@ -89,7 +89,7 @@ describe('pending writes of the ledger', () => {
     expect(pendingWrites.list()).toEqual([]);
   });
 
-  it('are never given up because the database is unavailable', async () => {
+  it('pending writes are never given up because the database is unavailable', async () => {
     await reserve('delivered');
     const { ledger, pendingWrites } = world.store;
     await whileUnavailable(async () => {
@@ -113,7 +113,7 @@ describe('pending writes of the ledger', () => {
 });
 
 describe('an idempotency key whose render fails while the database is unavailable', () => {
-  it('is free again with the next retry, and abandoning it reports no error of its own', async () => {
+  it('an idempotency key is free again with the next retry, and abandoning it reports no error of its own', async () => {
     const id = await world.account();
     const { idempotency, pendingWrites } = world.store;
     await idempotency.claim(id, 'key', 'fingerprint', 'first');
@@ -126,7 +126,7 @@ describe('an idempotency key whose render fails while the database is unavailabl
     expect(await idempotency.claim(id, 'key', 'fingerprint', 'third')).toEqual({ kind: 'new' });
   });
 
-  it('is free again with the next retry when its claim was committed without an acknowledgment', async () => {
+  it('an idempotency key is free again with the next retry when its claim was committed without an acknowledgment', async () => {
     const id = await world.account();
     const { idempotency, pendingWrites } = createStore(losingAcknowledgments(world.engine), world.clock, 'there/1/x');
     await expect(idempotency.claim(id, 'key', 'fingerprint', 'first')).rejects.toThrow(OutcomeUnknown);

@@ -85,12 +85,12 @@ describe.skipIf(server === undefined)(`the connection to PostgreSQL${why}`, () =
     expect(await isEncrypted({ tls: 'disable' }, `${url}?sslmode=verify-full&sslrootcert=${trusted}`)).toBe(false);
   });
 
-  it('is refused when another authority has signed the certificate, with the reason', async () => {
+  it('the connection is refused, with the reason, when another authority has signed the certificate', async () => {
     await expect(isEncrypted({ authoritiesFile: other })).rejects.toThrow(/self.signed certificate/u);
     await expect(isEncrypted({ tls: 'verify-full' })).rejects.toThrow(/self.signed certificate/u);
   });
 
-  it('is refused when the certificate names another host, with the reason', async () => {
+  it('the connection is refused, with the reason, when the certificate names another host', async () => {
     const place = url.replace('127.0.0.1', 'localhost');
     await expect(isEncrypted({ authoritiesFile: trusted }, place)).rejects.toThrow(/altnames/iu);
   });

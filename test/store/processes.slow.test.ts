@@ -49,14 +49,17 @@ describe.each([
   });
   afterEach(async () => await world.database.remove());
 
-  it.skipIf(skip)('are granted 100 of the 500 credits that they reserve together', async () => {
-    const id = await world.account();
-    const children = [1, 2, 3, 4].map(() => start(world.database.place, id, 'some', '125'));
-    expect(await Promise.all(children.map(async ({ exited }) => await exited))).toEqual([0, 0, 0, 0]);
-    const granted = children.map(({ lines }) => Number(idsOf(lines(), 'granted')[0]));
-    expect(granted.reduce((sum, count) => sum + count, 0)).toBe(100);
-    expect(await world.balance(id)).toEqual({ used: 0, reserved: 100 });
-  });
+  it.skipIf(skip)(
+    'several processes together are granted 100 of the 500 credits that they try to reserve',
+    async () => {
+      const id = await world.account();
+      const children = [1, 2, 3, 4].map(() => start(world.database.place, id, 'some', '125'));
+      expect(await Promise.all(children.map(async ({ exited }) => await exited))).toEqual([0, 0, 0, 0]);
+      const granted = children.map(({ lines }) => Number(idsOf(lines(), 'granted')[0]));
+      expect(granted.reduce((sum, count) => sum + count, 0)).toBe(100);
+      expect(await world.balance(id)).toEqual({ used: 0, reserved: 100 });
+    },
+  );
 
   it.skipIf(skip)('that are killed charge no undelivered render, and lose at most the renders in flight', async () => {
     const id = await world.account();

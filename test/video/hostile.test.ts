@@ -75,7 +75,7 @@ function altered(name: string, change: (bytes: Buffer) => Buffer): string {
 }
 
 describe('hostile and damaged files', () => {
-  it('are refused when they are playlists or file lists, and the files in them are never opened', () => {
+  it('playlists and file lists are refused, and the files in them are never opened', () => {
     const playlist = Buffer.from(`#EXTM3U\n#EXTINF:5,\n${GOOD}\n`);
     expect(sniff(playlist)).toBeUndefined();
     expect(sniff(Buffer.from(`ffconcat version 1.0\nfile ${GOOD}\n`))).toBeUndefined();
@@ -87,13 +87,13 @@ describe('hostile and damaged files', () => {
     expect(refusal(disguised).code).toBe('asset_undecodable');
   });
 
-  it('are refused when they are another container named .mp4', () => {
+  it('another container named .mp4 is refused', () => {
     const path = work.path('wav.mp4');
     writeFileSync(path, Buffer.concat([Buffer.from('RIFF....WAVEfmt '), Buffer.alloc(5_000)]));
     expect(refusal(path).code).toBe('asset_undecodable');
   });
 
-  it('are refused with limit and actual value for a duration, frame rate or size over the limit', () => {
+  it('a file with a duration, frame rate or size over the limit is refused with the limit and the actual value', () => {
     const hours = altered('hours.mp4', (bytes) => {
       const at = bytes.indexOf('mvhd');
       bytes.writeUInt32BE(bytes.readUInt32BE(at + 16) * 36_000, at + 20);
@@ -124,7 +124,7 @@ describe('hostile and damaged files', () => {
     expect(refusal(wide).code).toBe('asset_dimensions_too_large');
   });
 
-  it('are refused with the reason when they contain no decodable frame', () => {
+  it('files without a decodable frame are refused with the reason', () => {
     const encrypted = work.path('encrypted.mp4');
     makeClip({
       path: encrypted,
@@ -159,7 +159,7 @@ describe('hostile and damaged files', () => {
     expect(refusal(headless).code).toBe('asset_undecodable');
   });
 
-  it('are rendered up to the point where they are truncated', async () => {
+  it('truncated files are rendered up to the point where they end', async () => {
     const path = altered('half.mp4', (bytes) => bytes.subarray(0, bytes.length * 0.6));
     const { facts, clip } = await renderClip(path, work.path('half-out.mp4'));
     expect(facts.frames).toBeGreaterThan(10);
@@ -169,7 +169,7 @@ describe('hostile and damaged files', () => {
 
   const ROUNDS = randomCases({ usually: 20, all: 60 });
 
-  it('are rendered or refused with a documented error after random damage', async () => {
+  it('randomly damaged files are rendered or refused with a documented error', async () => {
     let seed = 7;
     const random = (below: number) => (seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648) % below;
     const outcomes = new Map<string, number>();
@@ -199,7 +199,7 @@ describe.skipIf(!hasSharedMedia)('damaged real files (skipped without ../shared/
   const files = filesOf('video_corrupt');
   const videos = files.filter((name) => sniff(readFileSync(sharedMedia(name)).subarray(0, 256)) !== undefined);
 
-  it.each(videos)('are rendered or refused: %s', async (name) => {
+  it.each(videos)('damaged real files are rendered or refused: %s', async (name) => {
     const isReadable = name.includes('mdat_too_long') || name.includes('missing_stsd');
     const outcome = await renderClip(sharedMedia(name), work.path('corrupt-out.mp4')).then(
       () => 'rendered',

@@ -31,7 +31,7 @@ describe('a video in segments', () => {
     expect(psnr).toBeGreaterThan(neighborPsnr + 10);
   });
 
-  it('is not cut when it is interlaced or its codec has packets without a frame', async () => {
+  it('a video is not cut when it is interlaced or its codec has packets without a frame', async () => {
     const interlaced = { ...X264, 'x264-params': `${keyEvery(40)}:interlaced=1` };
     const paths = [
       plainClip(work.path('interlaced'), { paint, frames: FRAMES, encoderOptions: interlaced }),

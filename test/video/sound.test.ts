@@ -16,7 +16,7 @@ describe('audio', () => {
   it.each([
     ['aac', 'aac', 'mp4'],
     ['libmp3lame', 'mp3', 'mp4'],
-  ] as const)('is copied packet by packet from %s', async (encoder, codec, container) => {
+  ] as const)('audio is copied packet by packet from %s', async (encoder, codec, container) => {
     const path = clip(`${encoder}.mp4`, { container, audio: { codec: encoder, seconds: 1, sampleRate: 44_100 } });
     const source = readClip(path);
     const { clip: rendered, probe } = await renderClip(path, work.path(`${encoder}-out.mp4`));
@@ -28,14 +28,14 @@ describe('audio', () => {
     expect(rendered.audio?.start).toBeCloseTo(source.audio?.start ?? Number.NaN, 3);
   });
 
-  it('is encoded as AAC when the sample rate of an MP3 is too low for MP4', async () => {
+  it('audio is encoded as AAC when the sample rate of an MP3 is too low for MP4', async () => {
     const path = clip('slow.mov', { container: 'mov', audio: { codec: 'libmp3lame', seconds: 1, sampleRate: 11_025 } });
     const { clip: rendered, probe } = await renderClip(path, work.path('slow-out.mp4'));
     expect(probe.audio).toMatchObject({ codec: 'mp3', action: 'encode' });
     expect(rendered.audio?.codec).toBe('aac');
   });
 
-  it('is kept in a video with a single frame', async () => {
+  it('audio is kept in a video with a single frame', async () => {
     const path = clip('still.webm', {
       container: 'webm',
       codec: 'libvpx',
@@ -52,7 +52,7 @@ describe('audio', () => {
   it.each([
     ['pcm_s16le', 'mov', 'libx264'],
     ['libopus', 'webm', 'libvpx'],
-  ] as const)('is encoded from %s to AAC of the same duration', async (encoder, container, codec) => {
+  ] as const)('audio in %s is encoded as AAC of the same duration', async (encoder, container, codec) => {
     const options = codec === 'libvpx' ? { deadline: 'realtime', 'cpu-used': '8' } : { preset: 'ultrafast' };
     const path = clip(`${encoder}.${container}`, {
       container,
@@ -67,7 +67,7 @@ describe('audio', () => {
     expect(Math.abs(rendered.seconds - probe.durationSeconds)).toBeLessThan(0.04);
   });
 
-  it('is left out when the configuration of its track is damaged', async () => {
+  it('audio is left out when the configuration of its track is damaged', async () => {
     const path = clip('damaged.mp4', { audio: { codec: 'libopus', seconds: 1, sampleRate: 48_000 } });
     const bytes = readFileSync(path);
     // Zero channels.
@@ -78,7 +78,7 @@ describe('audio', () => {
     expect(rendered.frames).toHaveLength(30);
   });
 
-  it('is left out with a warning when none of its AAC can be decoded', async () => {
+  it('audio is left out with a warning when none of its AAC can be decoded', async () => {
     const path = clip('noise.mp4', { audio: { codec: 'aac', seconds: 1, sampleRate: 44_100 } });
     const bytes = readFileSync(path);
     for (const packet of readClip(path).audio?.packets ?? [])
@@ -90,7 +90,7 @@ describe('audio', () => {
     expect(mediaWarnings(recipe)).toEqual(['audio_dropped']);
   });
 
-  it('is not added to a video without audio', async () => {
+  it('no audio is added to a video without audio', async () => {
     const { clip: rendered, probe, recipe } = await renderClip(clip('silent.mp4', {}), work.path('silent-out.mp4'));
     expect(probe.audio).toBeNull();
     expect(rendered.streams).toBe(1);
@@ -104,12 +104,12 @@ describe.skipIf(!hasSharedMedia)('tracks of real clips (skipped without ../share
     ['video_mp4/media__sample_with_chapters.mp4', 2],
     ['video_hdr/media__dolbyVision-hdr.MOV', 2],
     ['video_mp4/wpt__text.mov', 1],
-  ])('are dropped when they contain data, subtitles, chapters or cover art: %s', async (name, streams) => {
+  ])('tracks with data, subtitles, chapters or cover art are dropped: %s', async (name, streams) => {
     const { clip: rendered } = await renderClip(sharedMedia(name), work.path('tracks.mp4'));
     expect(rendered.streams).toBe(streams);
   });
 
-  it('are dropped when their audio cannot be read, while the video is kept', async () => {
+  it('audio tracks that cannot be read are dropped, while the video is kept', async () => {
     const path = sharedMedia('video_corrupt/media__sample_missing_stsd.mp4');
     const { clip: rendered } = await renderClip(path, work.path('no-stsd.mp4'));
     expect(rendered.audio).toBeUndefined();

@@ -192,7 +192,7 @@ describe('bars with times on a video in segments', () => {
 });
 
 describe('frames without a bar', () => {
-  it('are those of a transcode without bars, byte for byte, if no bar is ever shown', async () => {
+  it('frames without a bar are those of a transcode without bars, byte for byte', async () => {
     const path = plainClip(work.path('never'), { frames: 30, encoderOptions: B_FRAMES });
     const [rendered, bare] = [work.path('never.mp4'), work.path('never-bare.mp4')];
     const { recipe, facts } = await renderClip(path, rendered, [{ text: 'late', position: 50, start: 0.968 }]);

@@ -73,7 +73,7 @@ test('renders captions alone', async () => {
   assert.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [320, 200]);
 });
 
-test('is charged once when n8n retries the node in the same execution', async () => {
+test('a render is charged once when n8n retries the node in the same execution', async () => {
   const parameters = { operation: 'overlayOnly', width: 320, height: 200, text: 'Once' };
   const options = { credentials: service, items: [{ json: {} }], executionId: crypto.randomUUID() };
   const first = await execute(parameters, options);
@@ -138,7 +138,7 @@ test('sends items that fail to the error output, with the data they came from', 
   assert.match(failed[0].json.message, /#\/text/u);
 });
 
-test('is a tool for agents, which gets links and learns what is wrong with a request', async () => {
+test('the node is a tool for agents, which gets links and learns what is wrong with a request', async () => {
   const parameters = {
     operation: 'captionImage',
     source: 'url',

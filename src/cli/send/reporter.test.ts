@@ -12,7 +12,7 @@ function written(isTTY: boolean, isQuiet: boolean, use: (reporter: Reporter) => 
 }
 
 describe('the progress of storybar send', () => {
-  it('is a bar on a terminal, which a line replaces', () => {
+  it('progress is a bar on a terminal, which the next line replaces', () => {
     const text = written(true, false, (reporter) => {
       reporter.progress('Rendering', 0.5);
       reporter.note('Done');
@@ -20,7 +20,7 @@ describe('the progress of storybar send', () => {
     expect(text).toBe(`\r\u001b[K${'█'.repeat(15)}${'░'.repeat(15)} 50 %  Rendering\r\u001b[KDone\n`);
   });
 
-  it('is few lines elsewhere', () => {
+  it('progress is a few lines when the output is not a terminal', () => {
     const text = written(false, false, (reporter) => {
       for (let percent = 0; percent <= 100; percent += 1) reporter.progress('Uploading a.mp4', percent / 100);
       reporter.progress('Waiting in the queue', 0);
@@ -35,7 +35,7 @@ describe('the progress of storybar send', () => {
     expect(text).not.toContain('\u001b');
   });
 
-  it('is nothing with --json, on a terminal, too', () => {
+  it('--json prints no progress, not even on a terminal', () => {
     const text = written(true, true, (reporter) => {
       reporter.progress('Rendering', 0.5);
       reporter.note('Done');

@@ -10,7 +10,7 @@ describe('a device token', () => {
     expect(verifyDeviceToken(token, HASH)).not.toBe(verifyDeviceToken(createDeviceToken(HASH), HASH));
   });
 
-  it('is invalid for another user, after a new password, and for an unknown user', () => {
+  it('a device token is invalid for another user, after a new password, and for an unknown user', () => {
     const token = createDeviceToken(HASH);
     expect(verifyDeviceToken(token, `${HASH}x`)).toBeUndefined();
     expect(verifyDeviceToken(token, undefined)).toBeUndefined();
@@ -23,7 +23,7 @@ describe('a device token', () => {
     ['a device id without a signature', (token: string) => token.split('.')[0]],
     ['a signature for another device id', (token: string) => `other.${token.split('.')[1]}`],
     ['a signature that was cut off', (token: string) => token.slice(0, -1)],
-  ])('is invalid as %s', (_name, forge) => {
+  ])('a device token is invalid as %s', (_name, forge) => {
     expect(verifyDeviceToken(forge(createDeviceToken(HASH)), HASH)).toBeUndefined();
   });
 });

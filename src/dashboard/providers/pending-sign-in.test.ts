@@ -7,7 +7,7 @@ const PURPOSE = { provider: 'google', userId: null, next: '/dashboard/keys' } as
 const later = (seconds: number): Date => new Date(NOW.getTime() + seconds * 1_000);
 
 describe('a sign-in that is under way at a provider', () => {
-  it('is resumed with its cookie and state, and has the same values then', () => {
+  it('a pending sign-in is resumed with its cookie and state, and keeps its values', () => {
     const pending = beginSignIn(PURPOSE, NOW);
     expect(resumeSignIn(pending.cookie, 'google', pending.state, later(PENDING_SECONDS - 1))).toEqual(pending);
     expect(pending).toMatchObject(PURPOSE);

@@ -125,7 +125,7 @@ describe('background entries', () => {
     expect(test.served.slice(51).some((entry) => entry.class === 'background')).toBe(true);
   });
 
-  it('are never refused, and take no places from those that someone waits for', () => {
+  it('background entries are never refused, and take no places from interactive entries', () => {
     const test = new ClassQueue(1, { maxWaiting: 2 });
     test.addMany(50, 'batch', 'background', { budgetMs: 0 });
     test.addMany(3, 'caller');
@@ -156,7 +156,7 @@ describe.each(['interactive', 'background'] as const)('long entries of the class
     expect(test.names).toEqual(['first', 'short 1', 'short 2', 'long']);
   });
 
-  it('are taken from their accounts in turn', () => {
+  it('long entries are taken from their accounts in turn', () => {
     const test = new ClassQueue(2, { forShort: 1 });
     for (const account of ['first', 'greedy', 'greedy', 'greedy', 'modest', 'modest'])
       test.add(account, leaseClass, LONG);

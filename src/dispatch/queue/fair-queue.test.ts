@@ -210,7 +210,7 @@ describe('corrections of the cost', () => {
   });
 
   it.each([Number.NaN, Number.POSITIVE_INFINITY])(
-    'are rejected when the cost is %s, and the order stays fair',
+    'a correction is rejected when the cost is %s, and the order stays fair',
     async (cost) => {
       const test = QueueUnderTest.busy();
       expect(() => test.correct('a', cost)).toThrow(RangeError);
@@ -288,7 +288,7 @@ describe('waiting entries', () => {
     expect([test.queue.waiting, test.served, test.refused]).toEqual([0, [], ['a Error: client gone']]);
   });
 
-  it('are all rejected on shutdown, charged ones included', async () => {
+  it('waiting entries are all rejected on shutdown, charged ones included', async () => {
     const test = QueueUnderTest.busy();
     test.add('a');
     test.add('b', 10, { isCharged: true });
@@ -299,7 +299,7 @@ describe('waiting entries', () => {
 });
 
 describe('the accounts a queue remembers', () => {
-  it('are only those with entries in service when nothing waits', () => {
+  it('the queue remembers only accounts with entries in service when nothing waits', () => {
     const test = new QueueUnderTest({ slots: 2 });
     test.add('account 0');
     for (let index = 1; index <= 1_000; index += 1) {

@@ -80,7 +80,7 @@ async function closed(place: Place<void>): Promise<void> {
 }
 
 describe('the cost of a render', () => {
-  it('is that of its bars for a layout, and is learned', () => {
+  it('the cost of a layout is that of its bars, and is learned', () => {
     const test = new PlaceTest('image');
     const { usualMs } = test.queue.costs;
     expect(test.costOf(layoutOf(500))).toBeGreaterThan(1_000);
@@ -90,14 +90,14 @@ describe('the cost of a render', () => {
     expect(test.queue.costs.usualMs).toBe(usualMs);
   });
 
-  it('is that of an average render for a file of which nothing is known', () => {
+  it('the cost of an unknown file is that of an average render', () => {
     const test = new PlaceTest('video');
     for (let count = 0; count < 100; count += 1) test.queue.costs.learn(videoOf(100), 30_000);
     test.entered('a');
     expect(test.served[0]?.cost).toBeGreaterThan(25_000);
   });
 
-  it('is learned per unit of work', () => {
+  it('the cost of a render is learned per unit of work', () => {
     const test = new PlaceTest('image');
     for (let count = 0; count < 100; count += 1) test.queue.costs.learn(imageOf(10), 1_003);
     expect(test.costOf(imageOf(2))).toBeCloseTo(203, 0);
@@ -248,7 +248,7 @@ describe('a place whose render turns out to be long', () => {
     expect(test.heldBack).toEqual(['b']);
   });
 
-  it('is refused when it would wait too long for its deadline', async () => {
+  it('a render that turns out to be long is refused when it would wait past its deadline', async () => {
     const test = new PlaceTest('video', { slots: 3, forShort: 1 });
     const places = [test.entered('a'), test.entered('b'), test.entered('c')];
     await Promise.all(places.map(async (place) => await place.slot()));

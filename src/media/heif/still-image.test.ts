@@ -149,7 +149,7 @@ describe('the bytes of an item', () => {
     }
   };
 
-  it('are those of all its extents, in order', () => {
+  it('the bytes of an item are those of all its extents, in order', () => {
     const extents = [
       [6, 2],
       [0, 3],
@@ -165,7 +165,7 @@ describe('the bytes of an item', () => {
     expect(dataOf({ extents: [[0, 4]], method: 2 })).toContain('in an unsupported way');
   });
 
-  it('are never more than the file has, however its extents overlap', () => {
+  it('an item never has more bytes than the file, however its extents overlap', () => {
     expect(dataOf({ extents: Array.from({ length: 3 }, () => [0, 4] as const) })).toContain('its header is damaged');
   });
 });

@@ -41,7 +41,7 @@ describe('permits', () => {
     await Promise.allSettled(waiting);
   });
 
-  it('are shared by what renders cost, not by how many there are', async () => {
+  it('permits are shared by the cost of renders, not by their number', async () => {
     const permits = createPermits('video', () => 0, 100);
     const held = [await take(permits), await take(permits)];
     const served: string[] = [];
@@ -97,7 +97,7 @@ describe('permits', () => {
     expect(permits.waiting).toBe(1);
   });
 
-  it('are added in constant time and up to a limit, however many slots workers claim to have', async () => {
+  it('permits are added in constant time and up to a limit, however many slots workers claim to have', async () => {
     let reads = 0;
     const permits = createPermits(
       'image',
@@ -114,7 +114,7 @@ describe('permits', () => {
     expect(permits.waiting).toBe(1);
   });
 
-  it('are refused when too many renders wait', async () => {
+  it('a permit is refused when too many renders wait', async () => {
     const permits = createPermits('image', () => 0, 0);
     await Promise.all([take(permits), take(permits)]);
     expect(permits.refusal('a')).toMatchObject({ code: 'overloaded' });

@@ -60,7 +60,7 @@ describe('a control message', () => {
     JSON.stringify({ type: 'step', attempt: 1, token: 't', step: { type: 'render' } }),
     JSON.stringify({ type: 'step', attempt: 1, token: 't', step: render({ ...recipe, frameRate: -1 }) }),
     JSON.stringify({ ...messageOf({ type: 'probe', asset: ASSET, limits: LIMITS }), attempt: '1' }),
-  ])("is ignored when it isn't one: %s", (line) => {
+  ])('an invalid control message is ignored: %s', (line) => {
     expect(parseControlMessage(line)).toBeUndefined();
   });
 });

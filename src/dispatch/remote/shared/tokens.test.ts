@@ -4,7 +4,7 @@ import { Tokens, type TokenSubject } from './tokens.ts';
 const subject: TokenSubject = { purpose: 'attempt', session: 'a', number: 1 };
 
 describe('a token', () => {
-  it('is valid for its subject until it expires', () => {
+  it('a token is valid for its subject until it expires', () => {
     const tokens = new Tokens();
     const token = tokens.issue(subject, 1_000);
     expect(tokens.isValid(token, subject, 1_000)).toBe(true);
@@ -12,14 +12,14 @@ describe('a token', () => {
   });
 
   it.each<Partial<TokenSubject>>([{ purpose: 'ticket' }, { session: 'b' }, { number: 2 }])(
-    'is invalid for another subject: %j',
+    'a token is invalid for another subject: %j',
     (change) => {
       const tokens = new Tokens();
       expect(tokens.isValid(tokens.issue(subject, 1_000), { ...subject, ...change }, 0)).toBe(false);
     },
   );
 
-  it('is invalid when it is changed, truncated or from another API server', () => {
+  it('a token is invalid when it is changed, truncated or from another API server', () => {
     const tokens = new Tokens();
     const token = tokens.issue(subject, 1_000);
     expect(tokens.isValid(token.replace('1000.', '9000.'), subject, 0)).toBe(false);

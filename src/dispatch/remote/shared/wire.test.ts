@@ -12,7 +12,7 @@ const parse = (value: unknown) => parseTicket(new TextEncoder().encode(JSON.stri
 
 describe('a ticket', () => {
   it.each([TICKET.apiServer, 'https://10.0.0.1:8081', 'http://[::1]:8081', 'http://my_host:1'])(
-    'is read as it was written, with the address %s',
+    'a ticket with the address %s is read as it was written',
     (apiServer) => {
       expect(parse({ ...TICKET, apiServer, extra: 1 })).toEqual({ ...TICKET, apiServer });
     },
@@ -29,11 +29,11 @@ describe('a ticket', () => {
     { ...TICKET, token: 1 },
     { ...TICKET, token: 'two words' },
     { ...TICKET, expires: undefined },
-  ])('is ignored when a field is invalid: %j', (value) => {
+  ])('a ticket with an invalid field is ignored: %j', (value) => {
     expect(parse(value)).toBeUndefined();
   });
 
-  it("is ignored when it isn't JSON", () => {
+  it("a ticket that isn't JSON is ignored", () => {
     expect(parseTicket(new Uint8Array([0xff, 0x00]))).toBeUndefined();
   });
 });
