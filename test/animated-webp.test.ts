@@ -86,7 +86,7 @@ describe('an animated WebP as a video', () => {
 });
 
 describe('a WebP in the library', () => {
-  it('becomes a video only if it is animated, and an image of its first frame otherwise', async () => {
+  it('a WebP becomes a video only if it is animated, and an image of its first frame otherwise', async () => {
     const [animated, still] = [work.path('animated.webp'), work.path('still.webp')];
     const frames = [
       { delay: 10, color: 1 },

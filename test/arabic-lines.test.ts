@@ -44,7 +44,7 @@ describe.each(Object.entries(CAPTIONS))('one line in %s', (_language, captions) 
   const tools = createRenderTools();
 
   it.each(captions)(
-    'has the center of gravity of its ink within 4 pixels of the middle of the bar: %s',
+    'a line has the center of gravity of its ink within 4 pixels of the middle of the bar: %s',
     async (text) => {
       const { bands } = await drawBands({ canvas: CANVAS, overlays: [{ text, position: 50 }] }, tools, new Stopwatch());
       const [band, ...others] = bands;

@@ -83,7 +83,7 @@ describe.skipIf(!canRun)(`the services of compose.yaml (${needs})`, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('render images, videos and bars alone in a sandboxed worker, through the load balancer', async () => {
+  it('the services of compose.yaml render images, videos and bars alone in a sandboxed worker, through the load balancer', async () => {
     for (const apiServer of apiServers) {
       await until(async () => (await health(apiServer)).renderer.images.ready > 0);
     }
@@ -102,7 +102,7 @@ describe.skipIf(!canRun)(`the services of compose.yaml (${needs})`, () => {
     expect(await worker.logs()).not.toContain('container memory limit too small');
   });
 
-  it('have sign-up closed, and print no key', async () => {
+  it('the services of compose.yaml have sign-up closed, and print no key', async () => {
     expect(await (await fetch(`${balancer.url}/signup`)).text()).toContain('Sign-up is closed');
     for (const apiServer of apiServers) expect(await apiServer.logs()).not.toMatch(/sb_live_|\?link=/u);
   });

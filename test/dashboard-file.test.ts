@@ -66,7 +66,7 @@ describe('Grafana dashboard', () => {
     expect(missing).toEqual([]);
   });
 
-  it('has balanced brackets in every expression and a title on every panel', () => {
+  it('the Grafana dashboard has balanced brackets in every expression and a title on every panel', () => {
     for (const text of expressions) {
       for (const [open = '', close = ''] of ['()', '{}', '[]']) {
         expect([text, text.split(open).length]).toEqual([text, text.split(close).length]);
@@ -102,13 +102,16 @@ describe('Prometheus alert rules', () => {
     }
   });
 
-  it.skipIf(!hasPromtool)(`pass promtool, with their unit tests and the scrape configuration${NO_PROMTOOL}`, () => {
-    expect(promtool(['check', 'rules', ALERTS])).toMatch(/^0 /u);
-    expect(promtool(['test', 'rules', path.join(DEPLOY, 'prometheus/alerts.test.yml')])).toMatch(/^0 /u);
-    expect(promtool(['check', 'config', '--syntax-only', path.join(DEPLOY, 'prometheus/prometheus.yml')])).toMatch(
-      /^0 /u,
-    );
-  });
+  it.skipIf(!hasPromtool)(
+    `Prometheus alert rules pass promtool, with their unit tests and the scrape configuration${NO_PROMTOOL}`,
+    () => {
+      expect(promtool(['check', 'rules', ALERTS])).toMatch(/^0 /u);
+      expect(promtool(['test', 'rules', path.join(DEPLOY, 'prometheus/alerts.test.yml')])).toMatch(/^0 /u);
+      expect(promtool(['check', 'config', '--syntax-only', path.join(DEPLOY, 'prometheus/prometheus.yml')])).toMatch(
+        /^0 /u,
+      );
+    },
+  );
 
   it.skipIf(!hasPromtool)(`names of metrics follow the conventions that promtool checks${NO_PROMTOOL}`, async () => {
     expect(promtool(['check', 'metrics'], await allMetrics().text())).toBe('0 ');

@@ -198,7 +198,7 @@ describe('container files', () => {
 });
 
 describe('health probes', () => {
-  it('use paths to which an API server responds with 200', async () => {
+  it('health probes use paths to which an API server responds with 200', async () => {
     const server = await sharedServer();
     const paths = new Set([
       ...all(/httpGet: \{ path: (\S+),/gu, read('deploy/kubernetes/api-server.yaml')),

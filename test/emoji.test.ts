@@ -33,17 +33,20 @@ describe('an emoji without a selector', () => {
     },
   );
 
-  it.each(Array.from('0123456789#*©®™→←↑↓↔↗ℹ‼⁉〰✔✖♠♣★☆♪✓'))('stays text: %s', (char) => {
+  it.each(Array.from('0123456789#*©®™→←↑↓↔↗ℹ‼⁉〰✔✖♠♣★☆♪✓'))('an emoji without a selector stays text: %s', (char) => {
     expect(isEmoji(char)).toBe(false);
   });
 
-  it.each(Array.from('🀀🂡🄰🅐🞄🡒🠐'))('stays text when it is only a symbol of the same planes: %s', (char) => {
-    expect(isEmoji(char)).toBe(false);
-  });
+  it.each(Array.from('🀀🂡🄰🅐🞄🡒🠐'))(
+    'an emoji without a selector stays text when it is only a symbol of the same planes: %s',
+    (char) => {
+      expect(isEmoji(char)).toBe(false);
+    },
+  );
 });
 
 describe('parts of emoji that stand alone', () => {
-  it.each(['🇦', '🇿', '🏻', '🏿'])('come from the emoji font: %s', (text) => {
+  it.each(['🇦', '🇿', '🏻', '🏿'])('parts of emoji that stand alone come from the emoji font: %s', (text) => {
     expect(kindsOf(text)).toEqual([`${text} emoji`]);
     expect(engine.drawable(text)).toEqual({ text, missingGlyphs: 0 });
   });
@@ -84,7 +87,7 @@ describe('gray emoji', () => {
     expect(colored.length).toBe(0);
   });
 
-  it('include those that captions use most', () => {
+  it('gray emoji include those that captions use most', () => {
     const usual = ['🎵', '🎶', '🎼', '✔', '➕', '➖', '➗', '✖', '🟰', '〰', '➰', '➿', '©', '®', '™'];
     expect(usual.filter((char) => !GRAY_EMOJI.has(char))).toEqual([]);
   });

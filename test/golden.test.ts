@@ -36,7 +36,7 @@ describe('golden images', () => {
     expect(files.toSorted()).toEqual(GOLDEN_CASES.map(({ name }) => `${name}.png`).toSorted());
   });
 
-  it('show captions that the API accepts, without missing glyphs', () => {
+  it('golden images show captions that the API accepts, without missing glyphs', () => {
     for (const { overlays } of GOLDEN_CASES) {
       for (const { text } of overlays) {
         expect(text).toBe(cleanText(text));

@@ -56,7 +56,7 @@ const heicFiles = hasHeifConvert ? filesOf('heif') : [];
 const why = hasHeifConvert ? '' : ' (skipped: heif-convert is not installed)';
 
 describe('HEIC photos', () => {
-  it.skipIf(heicFiles.length === 0)(`have the pixels that libheif decodes${why}`, async () => {
+  it.skipIf(heicFiles.length === 0)(`HEIC photos have the pixels that libheif decodes${why}`, async () => {
     const differences: Record<string, number> = {};
     // One photo of a phone, because the program takes seconds for each.
     for (const file of heicFiles.filter((name) => /IMG_2927|cheers|still_photo/u.test(name))) {
@@ -91,14 +91,14 @@ describe('AVIF images', () => {
     ['4:4:4 in 8 bits', { chromaSubsampling: '4:4:4' }, 0.2],
     ['4:4:4 in 10 bits', { chromaSubsampling: '4:4:4', bitdepth: 10 }, 0.6],
     ['4:2:0 in 12 bits', { chromaSubsampling: '4:2:0', bitdepth: 12 }, 1.2],
-  ] as const)('of odd size have the pixels that libheif decodes: %s', async (_name, options, limit) => {
+  ] as const)('AVIF images of odd size have the pixels that libheif decodes: %s', async (_name, options, limit) => {
     const file = await avif(options);
     const image = await decodeHeif(file, PLAN);
     expect([image.width, image.height, image.channels]).toEqual([161, 97, 3]);
     expect(meanDifference(image.data, await srgbOf(file, 3))).toBeLessThan(limit);
   });
 
-  it('keep their alpha', async () => {
+  it('AVIF images keep their alpha', async () => {
     const file = await avif({ chromaSubsampling: '4:4:4' }, 4);
     const image = await decodeHeif(file, PLAN);
     expect(image.channels).toBe(4);

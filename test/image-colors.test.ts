@@ -63,14 +63,14 @@ describe('a 16-bit PNG with a color profile', () => {
   it.each([
     ['Adobe RGB', ADOBE_RGB],
     ['Display P3', DISPLAY_P3],
-  ])('has the same colors as its 8-bit twin: %s', async (_name, profile) => {
+  ])('a 16-bit PNG with a color profile has the same colors as its 8-bit twin: %s', async (_name, profile) => {
     const deep = await columnsOf(pngFile(COLORS, 16, [iccp(profile)]));
     const twin = await columnsOf(pngFile(COLORS, 8, [iccp(profile)]));
     expect(farthest(deep, twin.map((color) => color.join(',')).join(' '))).toBeLessThanOrEqual(2);
     expect(deep[0]).toEqual([255, 0, 0]);
   });
 
-  it('has the same tones as its 8-bit twin when it is gray', async () => {
+  it('a gray 16-bit PNG with a color profile has the same tones as its 8-bit twin', async () => {
     const linear = iccp(iccProfile({ name: 'Linear gray', gamma: 1 }));
     expect(farthest(await columnsOf(pngFile([[0.5]], 16, [linear]), 1), '188,188,188')).toBeLessThanOrEqual(1);
     expect(farthest(await columnsOf(pngFile([[0.5]], 8, [linear]), 1), '188,188,188')).toBeLessThanOrEqual(1);
@@ -102,10 +102,13 @@ describe('a PNG that describes its colors in chunks', () => {
     ['cICP with unknown code points', [cicp(2, 2)], UNCHANGED],
     ['cICP with limited range', [cicp(12, 13, 0)], UNCHANGED],
     ['a gAMA of zero', [numbers('gAMA', [0])], UNCHANGED],
-  ])('has the colors that browsers show: %s', async (_name, chunks, expected) => {
-    expect(farthest(await columnsOf(pngFile(COLORS, 8, chunks)), expected)).toBeLessThanOrEqual(1);
-    expect(farthest(await columnsOf(pngFile(COLORS, 16, chunks)), expected)).toBeLessThanOrEqual(2);
-  });
+  ])(
+    'a PNG that describes its colors in chunks has the colors that browsers show: %s',
+    async (_name, chunks, expected) => {
+      expect(farthest(await columnsOf(pngFile(COLORS, 8, chunks)), expected)).toBeLessThanOrEqual(1);
+      expect(farthest(await columnsOf(pngFile(COLORS, 16, chunks)), expected)).toBeLessThanOrEqual(2);
+    },
+  );
 
   it('uses iCCP before sRGB and gAMA', async () => {
     const profileOnly = await columnsOf(pngFile(COLORS, 8, [iccp(ADOBE_RGB)]));
@@ -132,13 +135,16 @@ describe('an HDR still', () => {
   it.each([
     ['PQ', 16, 0.58],
     ['HLG', 18, 0.75],
-  ])('in %s shows reference white as the neutral tone that browsers show', async (_name, transfer, white) => {
-    for (const bits of [8, 16] as const) {
-      const [color = []] = await columnsOf(pngFile([[white, white, white]], bits, [cicp(9, transfer)]), 1);
-      expect(Math.max(...color) - Math.min(...color)).toBeLessThanOrEqual(1);
-      expect(Math.abs((color[0] ?? 0) - 187)).toBeLessThanOrEqual(4);
-    }
-  });
+  ])(
+    'an HDR still in %s shows reference white as the neutral tone that browsers show',
+    async (_name, transfer, white) => {
+      for (const bits of [8, 16] as const) {
+        const [color = []] = await columnsOf(pngFile([[white, white, white]], bits, [cicp(9, transfer)]), 1);
+        expect(Math.max(...color) - Math.min(...color)).toBeLessThanOrEqual(1);
+        expect(Math.abs((color[0] ?? 0) - 187)).toBeLessThanOrEqual(4);
+      }
+    },
+  );
 
   it.each([
     ['by the code points of the profile', (transfer: number) => hdr(transfer)],
@@ -155,7 +161,7 @@ describe('an HDR still', () => {
           ],
         }),
     ],
-  ])('as JPEG has the same colors as the PNG: %s', async (_name, profileFor) => {
+  ])('an HDR still as JPEG has the same colors as the PNG: %s', async (_name, profileFor) => {
     for (const transfer of [16, 18]) {
       const colors: readonly Color[] = [GRAY, [0.6, 0.5, 0.4], [0.75, 0.75, 0.75]];
       const plain = pngFile(colors, 8);
@@ -195,7 +201,7 @@ describe('a PNG with an unknown ancillary chunk', () => {
 });
 
 describe.skipIf(!hasSharedMedia)('CMYK without a profile (skipped without ../shared/media)', () => {
-  it('has the colors that browsers show', async () => {
+  it('CMYK without a profile has the colors that browsers show', async () => {
     const source = sharedMedia('jpeg_variants/sharp__Channel_digital_image_CMYK_color_no_profile.jpg');
     const points = [
       [10, 10],

@@ -41,14 +41,17 @@ async function gradient(channels: 3 | 4): Promise<Buffer> {
 }
 
 describe('an 8-bit sRGB image', () => {
-  it.each([3, 4] as const)('with %i channels keeps every pixel outside the bar unchanged', async (channels) => {
-    const source = await gradient(channels);
-    const result = await captioned(source);
-    expect(result.channels).toBe(channels);
-    expect(outsideBar(result).equals(outsideBar(await decode(source)))).toBe(true);
-  });
+  it.each([3, 4] as const)(
+    'an 8-bit sRGB image with %i channels keeps every pixel outside the bar unchanged',
+    async (channels) => {
+      const source = await gradient(channels);
+      const result = await captioned(source);
+      expect(result.channels).toBe(channels);
+      expect(outsideBar(result).equals(outsideBar(await decode(source)))).toBe(true);
+    },
+  );
 
-  it('with an embedded sRGB profile keeps every pixel outside the bar unchanged', async () => {
+  it('an 8-bit sRGB image with an embedded sRGB profile keeps every pixel outside the bar unchanged', async () => {
     const source = await sharp(await gradient(3))
       .withIccProfile('srgb')
       .png()
@@ -64,20 +67,23 @@ describe('an overlay PNG composited over the image', () => {
   it.each([
     ['RGB', 3],
     ['RGBA', 4],
-  ] as const)('equals the rendered image within one level per channel: %s', async (_name, channels) => {
-    const source = await gradient(channels);
-    const captions = [
-      { text: CAPTION, position: 30 },
-      { text: 'overlapping 🎉', position: 36 },
-      { text: 'below', position: 80 },
-    ];
-    const baked = await decode((await renderImage(source, captions)).bytes);
-    const overlay = await decode((await renderOverlay({ width: 200, height: 200 }, captions)).bytes);
-    expect(overlay.channels).toBe(4);
-    expect(largestDifference(baked.data, over(await decode(source), overlay.data))).toBeLessThanOrEqual(1);
-  });
+  ] as const)(
+    'an overlay PNG over the image equals the rendered image within one level per channel: %s',
+    async (_name, channels) => {
+      const source = await gradient(channels);
+      const captions = [
+        { text: CAPTION, position: 30 },
+        { text: 'overlapping 🎉', position: 36 },
+        { text: 'below', position: 80 },
+      ];
+      const baked = await decode((await renderImage(source, captions)).bytes);
+      const overlay = await decode((await renderOverlay({ width: 200, height: 200 }, captions)).bytes);
+      expect(overlay.channels).toBe(4);
+      expect(largestDifference(baked.data, over(await decode(source), overlay.data))).toBeLessThanOrEqual(1);
+    },
+  );
 
-  it('equals the rendered image within one level when sharp composites it', async () => {
+  it('an overlay PNG over the image equals the rendered image within one level when sharp composites it', async () => {
     const source = await gradient(3);
     const baked = await decode((await renderImage(source, CAPTION)).bytes);
     const overlay = (await renderOverlay({ width: 200, height: 200 }, CAPTION)).bytes;
@@ -175,7 +181,7 @@ describe('a lossless WebP whose header says that it uses no alpha', () => {
     expect(pixelAt(await captioned(await webpWithoutHint(128)), 1, 1)).toEqual([200, 40, 40, 128]);
   });
 
-  it('becomes a PNG without alpha when every pixel is opaque', async () => {
+  it('an opaque lossless WebP becomes a PNG without alpha', async () => {
     expect(pixelAt(await captioned(await webpWithoutHint(255)), 1, 1)).toEqual([200, 40, 40]);
   });
 });

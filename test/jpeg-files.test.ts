@@ -52,7 +52,7 @@ describe.skipIf(!hasSharedMedia || !hasJpegtran)('beside jpegtran (skipped witho
 });
 
 describe.skipIf(!hasSharedMedia)('spliceBands on damaged files, turned (skipped without ../shared/media)', () => {
-  it.each(filesOf('jpeg_corrupt'))('never throws on %s', (file) => {
+  it.each(filesOf('jpeg_corrupt'))('spliceBands never throws on %s', (file) => {
     const source = readFileSync(sharedMedia(file));
     for (const orientation of ORIENTATIONS) {
       const headers = readUprightHeaders(source, orientation);
@@ -77,7 +77,7 @@ describe.skipIf(!hasSharedMedia)('spliceBands on real files (skipped without ../
     expect(changedRowsOutside).toBe(0);
   });
 
-  it.each(filesOf('jpeg_corrupt'))('never throws on the damaged file %s', (file) => {
+  it.each(filesOf('jpeg_corrupt'))('spliceBands never throws on the damaged file %s', (file) => {
     const source = readFileSync(sharedMedia(file));
     const headers = readHeaders(source);
     expect(() => spliceBands(source, headers ? barsOn(headers, 3) : [])).not.toThrow();

@@ -116,7 +116,7 @@ describe('a caption', () => {
 
   const CLUSTERS = randomCases({ usually: 150, all: 400 });
 
-  it('never shows a missing-glyph box, whatever marks follow whatever characters', () => {
+  it('a caption never shows a missing-glyph box, whatever marks follow whatever characters', () => {
     const texts = fc.sample(cluster, { numRuns: CLUSTERS, seed: 15 });
     expect(new Set(texts).size).toBeGreaterThan(0.875 * CLUSTERS);
     const complete = texts.filter((text) => drawable(text).missingGlyphs === 0);

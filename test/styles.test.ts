@@ -73,7 +73,7 @@ describe('a box', () => {
     expect([...data.subarray(100 * width * channels, 100 * width * channels + 3)]).toEqual([0xab, 0xcd, 0xef]);
   });
 
-  it('has square edges on whole pixels between its round corners', async () => {
+  it('a box has square edges on whole pixels between its round corners', async () => {
     const pixels = await overlayOf({ preset: 'box' }, 'Label');
     const { left, right, top, bottom } = columnsAndRows(pixels);
     for (const x of [left, right - 1]) expect(pixelAt(pixels, x, 100)).toEqual([0, 0, 0, 255]);
@@ -82,7 +82,7 @@ describe('a box', () => {
       for (const y of [top, bottom - 1]) expect(pixelAt(pixels, x, y)[3]).toBeLessThan(99);
   });
 
-  it('has the same space on both sides of its text', async () => {
+  it('a box has the same space on both sides of its text', async () => {
     const pixels = await overlayOf({ preset: 'box', size: 2 }, 'HHHH');
     const { left, right } = columnsAndRows(pixels);
     const isText = (x: number): boolean => (pixelAt(pixels, x, 100)[0] ?? 0) > 128;
@@ -91,7 +91,7 @@ describe('a box', () => {
     expect(Math.abs(before - after)).toBeLessThanOrEqual(1);
   });
 
-  it('has no label on a blank line', async () => {
+  it('a box has no label on a blank line', async () => {
     const pixels = await overlayOf({ preset: 'box' }, 'one\n\ntwo');
     expect(pixelAt(pixels, 120, 100)[3]).toBe(0);
   });

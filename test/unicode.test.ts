@@ -35,7 +35,7 @@ function boundaries(text: string): Set<number> {
 }
 
 describe('GraphemeBreakTest.txt', () => {
-  it('passes for every row', () => {
+  it('every row of GraphemeBreakTest.txt passes', () => {
     const rows = dataLines('GraphemeBreakTest.txt').map(parseBreakTest);
     expect(rows.length).toBeGreaterThan(700);
     const wrong = rows.filter(({ text, breaks }) => String([0, ...boundaries(text)]) !== String(breaks));
@@ -71,7 +71,7 @@ describe('LineBreakTest.txt', () => {
     return /^[,.:;]\d/u.test(text.slice(position - 1));
   }
 
-  it('passes for every row, except breaks inside graphemes and the two rules that changed later', () => {
+  it('every row of LineBreakTest.txt passes, except breaks inside graphemes and the two rules that changed later', () => {
     expect(rows.length).toBeGreaterThan(7_000);
     const wrong = rows.filter(({ text, breaks }) => {
       const ours = breaks.filter((at) => !insideGrapheme(text, at) && !betweenPointAndDigit(text, at));
@@ -80,7 +80,7 @@ describe('LineBreakTest.txt', () => {
     expect(wrong.map(({ text }) => hexOf(text))).toEqual([]);
   });
 
-  it('has exceptions in only 5 % of the rows, nearly all with a space before a joiner or skin tone', () => {
+  it('only 5 % of the rows of LineBreakTest.txt are exceptions, nearly all with a space before a joiner or skin tone', () => {
     const count = (exception: (text: string, position: number) => boolean): number =>
       rows.filter(({ text, breaks }) => breaks.some((position) => exception(text, position))).length;
     expect(count(insideGrapheme)).toBe(315);
@@ -115,21 +115,24 @@ describe('emoji data files', () => {
     ['emoji-test.txt, fully qualified', 'emoji-test.txt', 'fully-qualified', 3_655],
     ['emoji-test.txt, minimally qualified', 'emoji-test.txt', 'minimally-qualified', 827],
     ['emoji-zwj-sequences.txt', 'emoji-zwj-sequences.txt', 'RGI_Emoji_ZWJ_Sequence', 1_350],
-  ])('contain only sequences that are one grapheme, one emoji and one glyph: %s', (_name, file, kind, count) => {
-    const all = sequences(file, kind);
-    expect(all).toHaveLength(count);
-    const one = widthOf('😀');
-    expect(one).toBeGreaterThan(SIZE);
-    const wrong = all.filter(
-      (text) =>
-        cleanText(text) !== text ||
-        graphemes(text).length !== 1 ||
-        !isEmoji(text) ||
-        engine.drawable(text).missingGlyphs > 0 ||
-        Math.abs(widthOf(text) - one) > 0.01,
-    );
-    expect(wrong.map(hexOf)).toEqual([]);
-  });
+  ])(
+    'emoji data files contain only sequences that are one grapheme, one emoji and one glyph: %s',
+    (_name, file, kind, count) => {
+      const all = sequences(file, kind);
+      expect(all).toHaveLength(count);
+      const one = widthOf('😀');
+      expect(one).toBeGreaterThan(SIZE);
+      const wrong = all.filter(
+        (text) =>
+          cleanText(text) !== text ||
+          graphemes(text).length !== 1 ||
+          !isEmoji(text) ||
+          engine.drawable(text).missingGlyphs > 0 ||
+          Math.abs(widthOf(text) - one) > 0.01,
+      );
+      expect(wrong.map(hexOf)).toEqual([]);
+    },
+  );
 
   it('list emoji that become text with a text selector', () => {
     const both = sequences('emoji-test.txt', 'fully-qualified').filter((text) => /^.\ufe0f$/u.test(text));
@@ -216,7 +219,7 @@ describe('a sample of each script', () => {
   const missing = samples.filter(({ text }) => engine.drawable(text).missingGlyphs > 0);
   const covered = samples.filter((sample) => !missing.includes(sample));
 
-  it('has a font, or is listed as missing one', () => {
+  it('a sample of each script has a font, or is listed as missing one', () => {
     expect(samples.length).toBeGreaterThan(150);
     expect(missing.map(({ script }) => script)).toEqual(KNOWN_MISSING.trim().split(/\s+/u));
   });

@@ -133,7 +133,7 @@ describe('after padding and cropping, the watermark is on the image and on every
     ['png', 'jpeg'],
     ['jpeg', 'jpeg'],
   ] as const;
-  it.each(formats)('of a %s rendered as %s', async (source, format) => {
+  it.each(formats)('the watermark survives padding and cropping on a %s rendered as %s', async (source, format) => {
     for (const [index, padding] of PADDINGS.entries()) {
       const style = STYLES[index % STYLES.length] ?? SMALL;
       const unmarked = await unmarkedBoxes(padding, style, async (watermark, where, overlays) => {
@@ -150,17 +150,20 @@ describe('after padding and cropping, the watermark is on the image and on every
     }
   });
 
-  it.each(['png', 'webp'] as const)('of a transparent overlay as %s', async (format) => {
-    for (const padding of PADDINGS) {
-      const unmarked = await unmarkedBoxes(padding, SMALL, async (watermark, { canvas }, overlays) => {
-        const recipe = composeTransparentRecipe(canvas, overlays, { format });
-        return await decode((await renderTransparent({ ...recipe, ...marked(watermark) }, tools)).bytes);
-      });
-      expect({ padding, unmarked }).toEqual({ padding, unmarked: [] });
-    }
-  });
+  it.each(['png', 'webp'] as const)(
+    'the watermark survives padding and cropping on a transparent overlay as %s',
+    async (format) => {
+      for (const padding of PADDINGS) {
+        const unmarked = await unmarkedBoxes(padding, SMALL, async (watermark, { canvas }, overlays) => {
+          const recipe = composeTransparentRecipe(canvas, overlays, { format });
+          return await decode((await renderTransparent({ ...recipe, ...marked(watermark) }, tools)).bytes);
+        });
+        expect({ padding, unmarked }).toEqual({ padding, unmarked: [] });
+      }
+    },
+  );
 
-  it('of a video, at the same places in all frames', async () => {
+  it('the watermark survives padding and cropping on a video, at the same places in all frames', async () => {
     for (const padding of [PADDINGS[1], PADDINGS[3]]) {
       const { canvas } = placed(padding);
       const [width, height] = [canvas.width + (canvas.width % 2), canvas.height + (canvas.height % 2)];

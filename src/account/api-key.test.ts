@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { createApiKey, hashKey, isWellFormedKey, maskKey } from './api-key.ts';
 
 describe('an API key', () => {
-  it.each(['live', 'test'] as const)('has the %s prefix, letters and digits, and a valid checksum', (mode) => {
-    const key = createApiKey(mode);
-    expect(key).toMatch(new RegExp(`^sb_${mode}_[0-9A-Za-z]{33}$`, 'u'));
-    expect(isWellFormedKey(key)).toBe(true);
-  });
+  it.each(['live', 'test'] as const)(
+    'an API key has the %s prefix, letters and digits, and a valid checksum',
+    (mode) => {
+      const key = createApiKey(mode);
+      expect(key).toMatch(new RegExp(`^sb_${mode}_[0-9A-Za-z]{33}$`, 'u'));
+      expect(isWellFormedKey(key)).toBe(true);
+    },
+  );
 
   it('every new key is different', () => {
     expect(new Set(Array.from({ length: 1_000 }, () => createApiKey('live'))).size).toBe(1_000);
@@ -21,7 +24,7 @@ describe('an API key', () => {
     }
   });
 
-  it('cannot be turned from a live key into a test key', () => {
+  it('an API key cannot be turned from a live key into a test key', () => {
     expect(isWellFormedKey(createApiKey('live').replace('live', 'test'))).toBe(false);
   });
 

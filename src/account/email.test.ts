@@ -41,7 +41,7 @@ describe('mailboxOf', () => {
     ['Ann@GoogleMail.com'.toLowerCase(), 'ann@gmail.com'],
     // Without a name, the plus sign isn't a tag.
     ['+1@example.com', '+1@example.com'],
-  ])('of %s is %s', (address, mailbox) => {
+  ])('the mailbox of %s is %s', (address, mailbox) => {
     expect(mailboxOf(address)).toBe(mailbox);
   });
 });

@@ -34,7 +34,7 @@ describe('the generic cell rate algorithm', () => {
     expect(take(RATE, 61_000, 2_000)).toMatchObject({ allowed: true, remaining: 0 });
   });
 
-  it('never allows more than a burst plus the refill, and never less than a burst', () => {
+  it('the generic cell rate algorithm never allows more than a burst plus the refill, and never less than a burst', () => {
     const rate = fc.record({ burst: fc.integer({ min: 1, max: 7_000 }), windowMs: fc.constantFrom(1_000, 60_000) });
     const gaps = fc.array(fc.oneof(fc.constant(0), fc.double({ min: 0, max: 3_000, noNaN: true })), { maxLength: 300 });
     fc.assert(

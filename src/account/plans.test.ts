@@ -33,7 +33,7 @@ describe('a plans file', () => {
     expect(parsePlans({ plans: [PLAN] })).toMatchObject({ currency: 'USD', plans: [{ title: 'Small' }] });
   });
 
-  it('with several faults is refused with all of them', () => {
+  it('a plans file with several faults is refused with all of them', () => {
     const json = {
       curency: 'EUR',
       currency: 'euro',
@@ -92,11 +92,11 @@ describe('a plans file', () => {
       { plans: [PLAN], marketplace: { pro: 'small', Pro: 'small' } },
       ['marketplace: "PRO" appears more than once; upper and lower case are the same'],
     ],
-  ])('that contains %j is refused', (json, faults) => {
+  ])('a plans file that contains %j is refused', (json, faults) => {
     expect(faultsOf(json)).toEqual(faults);
   });
 
-  it('with faults is refused with a message that lists them', () => {
+  it('a plans file with faults is refused with a message that lists them', () => {
     expect(() => parsePlans({ plans: [{ ...PLAN, credits: 'many' }] })).toThrow('plans[0].credits must be');
   });
 });

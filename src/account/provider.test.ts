@@ -71,7 +71,7 @@ describe('applyProviderState', () => {
 });
 
 describe('the end of the period of a paid subscription', () => {
-  it('ends a canceled subscription, and waits for the provider when another plan follows', () => {
+  it('the end of a paid period ends a canceled subscription, and waits for the provider when another plan follows', () => {
     const after = at('04-11');
     expect(changeDue({ ...paid, renews: false }, after)).toEqual({ kind: 'lapsed' });
     expect(changeDue({ ...paid, renews: false, nextPlan: 'free' }, after)).toEqual({ kind: 'none' });

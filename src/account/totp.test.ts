@@ -45,7 +45,7 @@ describe('matchTotp', () => {
     }
   });
 
-  it('has secrets that differ and fit into the address that apps read', () => {
+  it('secrets differ and fit into the address that apps read', () => {
     const secret = createTotpSecret();
     expect(isTotpSecret(secret)).toBe(true);
     expect(isTotpSecret(`${secret}A`)).toBe(false);

@@ -16,7 +16,7 @@ it('refuses to send a webhook without a signature', () => {
   expect(() => signWebhook({ id: 'msg_1', timestamp: 1, body: '{}' }, [])).toThrow('a secret to sign the webhook');
 });
 
-it('has six retries, after 5 seconds, 5 and 30 minutes, 2, 5 and 10 hours', () => {
+it('the schedule has six retries, after 5 seconds, 5 and 30 minutes, 2, 5 and 10 hours', () => {
   const delays = [1, 2, 3, 4, 5, 6, 7].map((failed) => retryDelayMs(failed));
   expect(delays).toEqual([5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, undefined]);
 });

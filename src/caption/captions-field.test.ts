@@ -26,7 +26,7 @@ const codesOf = (...args: Parameters<typeof faultsOf>): string[] =>
   faultsOf(...args).map(({ pointer, code }) => `${pointer} ${code}`);
 
 describe('the captions field', () => {
-  it('becomes one overlay per cue, at the default position for cues', () => {
+  it('the captions field becomes one overlay per cue, at the default position for cues', () => {
     expect(parse({ captions: SRT }).overlays).toEqual([
       { text: 'Hello', position: null, start: 1, end: 2.5, isCue: true },
       { text: 'Bye', position: null, start: 3, end: 4, isCue: true },
@@ -101,7 +101,7 @@ describe('the captions field', () => {
     ]);
   });
 
-  it('must have a cue', () => {
+  it('the captions field must have a cue', () => {
     expect(faultsOf({ captions: 'WEBVTT\n\nNOTE nothing here' })).toEqual([
       {
         pointer: '#/captions',
@@ -122,7 +122,7 @@ describe('the captions field', () => {
     ]);
   });
 
-  it('must be a string in JSON', () => {
+  it('the captions field must be a string in JSON', () => {
     expect(codesOf({ captions: [SRT] }, { isJson: true })).toEqual(['#/captions wrong_type']);
   });
 

@@ -33,7 +33,7 @@ describe('async and deliver', () => {
     [{ async: 'yes' }, ['#/async wrong_type']],
     [{ deliver: 'mail' }, ['#/deliver wrong_type']],
     [{ async: 'true', deliver: 'bytes' }, ['#/deliver conflict']],
-  ])('in a form, %j means %j', (fields, delivery) => {
+  ])('in a form, the fields %j mean %j', (fields, delivery) => {
     expect(deliveryOf(fields)).toEqual(delivery);
   });
 
@@ -45,7 +45,7 @@ describe('async and deliver', () => {
     ],
     [{ async: 'true' }, ['#/async wrong_type']],
     [{ deliver: 1 }, ['#/deliver wrong_type']],
-  ])('in JSON, %j means %j', (fields, delivery) => {
+  ])('in JSON, the fields %j mean %j', (fields, delivery) => {
     expect(deliveryOf(fields, true)).toEqual(delivery);
   });
 });

@@ -35,7 +35,7 @@ function overlayFaults(...overlays: readonly unknown[]): string[] {
 }
 
 describe('the text field', () => {
-  it('becomes one overlay without a position', () => {
+  it('the text field becomes one overlay without a position', () => {
     expect(parse({ text: 'hello' })).toMatchObject({ overlays: [{ text: 'hello', position: null }], strict: false });
   });
 
@@ -106,11 +106,11 @@ describe('text and overlays together', () => {
     ]);
   });
 
-  it.each(['', '  ', '\u200b\n'])('count a blank text (%j) as absent', (text) => {
+  it.each(['', '  ', '\u200b\n'])('a blank text (%j) beside overlays counts as absent', (text) => {
     expect(parse({ text, overlays }).overlays).toEqual([{ text: 'from overlays', position: null }]);
   });
 
-  it.each(['', '  ', '\n'])('count blank overlays (%j) as absent', (blank) => {
+  it.each(['', '  ', '\n'])('blank overlays (%j) beside a text count as absent', (blank) => {
     expect(parse({ text: 'hello', overlays: blank }).overlays).toEqual([{ text: 'hello', position: null }]);
   });
 });
@@ -129,20 +129,23 @@ describe('the overlays field', () => {
     ]);
   });
 
-  it.each(['{', "[{'text':'a'}]", 'hello', '[{"text":"a"},]', 'NaN'])('must be valid JSON: %s', (json) => {
-    expect(faultsOf({ overlays: json })).toEqual(['#/overlays invalid_json']);
-  });
+  it.each(['{', "[{'text':'a'}]", 'hello', '[{"text":"a"},]', 'NaN'])(
+    'the overlays field must be valid JSON: %s',
+    (json) => {
+      expect(faultsOf({ overlays: json })).toEqual(['#/overlays invalid_json']);
+    },
+  );
 
-  it.each(['"a"', '5', 'null', 'true'])('must be an array or an object: %s', (json) => {
+  it.each(['"a"', '5', 'null', 'true'])('the overlays field must be an array or an object: %s', (json) => {
     expect(faultsOf({ overlays: json })).toEqual(['#/overlays wrong_type']);
   });
 
-  it('may be a single object', () => {
+  it('the overlays field may be a single object', () => {
     expect(parse({ overlays: '{"text":"a","position":7}' }).overlays).toEqual([{ text: 'a', position: 7 }]);
     expect(faultsOf({ overlays: '{}' })).toEqual(['#/overlays/0/text required']);
   });
 
-  it('may be repeated with one object each', () => {
+  it('the overlays field may be repeated with one object each', () => {
     const fields = ['{"text":"a","position":7}', '{"text":"b"}'].map((value) => ({ name: 'overlays', value }));
     expect(parse({}, { fields }).overlays).toEqual([
       { text: 'a', position: 7 },
@@ -187,11 +190,11 @@ describe('the overlays field', () => {
 });
 
 describe('the position of an overlay', () => {
-  it.each([0, 100, 50, 33.333, 0.0001])('can be %d', (position) => {
+  it.each([0, 100, 50, 33.333, 0.0001])('the position of an overlay can be %d', (position) => {
     expect(parse({ overlays: JSON.stringify([{ text: 'a', position }]) }).overlays[0]?.position).toBe(position);
   });
 
-  it.each([-1, 100.01, -0.0001, 1e9])('must be between 0 and 100, not %d', (position) => {
+  it.each([-1, 100.01, -0.0001, 1e9])('the position of an overlay must be between 0 and 100, not %d', (position) => {
     expect(overlayFaults({ text: 'a', position })).toEqual(['0/position out_of_range']);
   });
 
@@ -199,7 +202,7 @@ describe('the position of an overlay', () => {
     expect(faultsOf({ overlays: '[{"text":"a","position":1e999}]' })).toEqual(['#/overlays/0/position out_of_range']);
   });
 
-  it.each(['50', '50%', '', true, [50], {}])('must be a number, not %j', (position) => {
+  it.each(['50', '50%', '', true, [50], {}])('the position of an overlay must be a number, not %j', (position) => {
     expect(overlayFaults({ text: 'a', position })).toEqual(['0/position wrong_type']);
   });
 });
@@ -223,15 +226,18 @@ describe('width and height without an asset', () => {
   });
 
   it.each(['1080.5', '1e3', '0x10', 'abc', '10 80', '1080px', '٣٠٠', 'NaN', 'Infinity'])(
-    'must be integers, not %s',
+    'width and height must be integers, not %s',
     (width) => {
       expect(faultsOf({ text, width, height: '100' })).toEqual(['#/width not_an_integer']);
     },
   );
 
-  it.each(['15', '0', '-100', '8193', '99999999999999999999'])('must be between 16 and 8192, not %s', (height) => {
-    expect(faultsOf({ text, width: '100', height })).toEqual(['#/height out_of_range']);
-  });
+  it.each(['15', '0', '-100', '8193', '99999999999999999999'])(
+    'width and height must be between 16 and 8192, not %s',
+    (height) => {
+      expect(faultsOf({ text, width: '100', height })).toEqual(['#/height out_of_range']);
+    },
+  );
 
   it('a canvas has at most 33.2 megapixels', () => {
     expect(parse({ text, width: '8192', height: '4052' }).canvas).toEqual({ width: 8192, height: 4052 });
@@ -268,7 +274,7 @@ describe('the fields of a form', () => {
     ]);
   });
 
-  it('have all their errors reported in one response', () => {
+  it('all faults of a form are reported in one response', () => {
     const overlays = JSON.stringify([{ text: '' }, { text: 'b', position: '50' }, 7, { position: 101 }]);
     expect(faultsOf({ overlays, width: 'x', color: 'red' })).toEqual([
       '#/color unknown_field',
@@ -290,7 +296,7 @@ describe('fields from JSON', () => {
     hasAsset: false,
   });
 
-  it('have their own types', () => {
+  it('fields in JSON have their own types', () => {
     const overlays = [{ text: 'a', position: 5 }, { text: 'b' }];
     expect(parse({}, json({ width: 320, height: 200, overlays }))).toMatchObject({
       overlays: [
@@ -302,12 +308,12 @@ describe('fields from JSON', () => {
     expect(parse({}, json({ width: 320, height: 200, overlays: { text: 'one' } })).overlays).toHaveLength(1);
   });
 
-  it('count null as omitted', () => {
+  it('null counts as omitted in JSON', () => {
     expect(parse({}, json({ width: 320, height: 200, text: 'a', overlays: null })).overlays).toHaveLength(1);
     expect(faultsOf({}, json({ width: null, height: 200, text: 'a' }))).toEqual(['#/width required']);
   });
 
-  it('of another type are rejected, each with one fault', () => {
+  it('fields of the wrong type in JSON are rejected, each with one fault', () => {
     expect(faultsOf({}, json({ text: 7, width: '320', height: 1.5 }))).toEqual([
       '#/text wrong_type',
       '#/width wrong_type',

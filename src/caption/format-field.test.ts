@@ -39,15 +39,15 @@ describe('format and quality', () => {
     ['jpeg', 'jpeg'],
     ['jpg', 'jpeg'],
     ['webp', 'webp'],
-  ])('accept %s for an image', (name, format) => {
+  ])('an image accepts the format %s', (name, format) => {
     expect(parse({ format: name, quality: '75' }, ON_IMAGE)).toEqual({ format, quality: 75 });
   });
 
-  it('accept mp4 for a video, and a quality that has no meaning for it', () => {
+  it('a video accepts the format mp4, and a quality that has no effect on it', () => {
     expect(parse({ format: 'mp4', quality: '75' }, ON_VIDEO)).toEqual({ format: 'mp4', quality: 75 });
   });
 
-  it('accept a number for quality in JSON, and null for both', () => {
+  it('format and quality accept a number for quality in JSON, and null for both', () => {
     expect(parse({}, { isJson: true, ...ON_IMAGE, fields: jsonFields(1) })).toEqual({
       quality: 1,
     });
@@ -57,12 +57,12 @@ describe('format and quality', () => {
     ['mp4', 'image', 'Format must be png, jpeg or webp for an image; got mp4.'],
     ['png', 'video', 'Format must be mp4 for a video; got png.'],
     ['jpeg', 'canvas', 'Format must be png or webp for a request without an asset; got jpeg.'],
-  ])('refuse %s for the source %s', (format, source, detail) => {
+  ])('the format %s is refused for the source %s', (format, source, detail) => {
     const form = source === 'canvas' ? {} : ({ hasAsset: true, assetKind: source } as const);
     expect(faultsOf(() => parse({ format }, form))).toEqual([`#/format invalid_format ${detail}`]);
   });
 
-  it('report all faults in one error, next to those of other fields', () => {
+  it('all faults of format and quality are reported in one error, with those of other fields', () => {
     expect(faultsOf(() => parse({ format: 'tiff', quality: '101', text: '' }, ON_IMAGE))).toEqual([
       "#/text blank Caption can't be empty.",
       '#/format invalid_format Format must be png, jpeg, webp or mp4; got "tiff".',
@@ -70,11 +70,11 @@ describe('format and quality', () => {
     ]);
   });
 
-  it.each([['0'], ['-1'], ['100.5'], ['high']])('refuse the quality %s', (quality) => {
+  it.each([['0'], ['-1'], ['100.5'], ['high']])('the quality %s is refused', (quality) => {
     expect(faultsOf(() => parse({ quality }, ON_IMAGE))).toHaveLength(1);
   });
 
-  it('do not accept names that every object has', () => {
+  it('format does not accept the names of properties that every object has', () => {
     expect(faultsOf(() => parse({ format: 'constructor' }, ON_IMAGE))).toHaveLength(1);
   });
 

@@ -25,13 +25,13 @@ function faultsOf(work: () => unknown): string[] {
 }
 
 describe('the style of a request', () => {
-  it('can be the name of a preset, in JSON and in forms', () => {
+  it('a style can be the name of a preset, in JSON and in forms', () => {
     expect(fromJson({ style: 'box' })[0]?.style).toEqual({ preset: 'box' });
     expect(fromForm({ style: ' bar-light ' })[0]?.style).toEqual({ preset: 'bar-light' });
     expect(fromForm({ style: '"bar-light"' })[0]?.style).toEqual({ preset: 'bar-light' });
   });
 
-  it('can be an object, which forms send as JSON text', () => {
+  it('a style can be an object, which forms send as JSON text', () => {
     const style = {
       preset: 'box',
       color: '#FFCC00',
@@ -54,7 +54,7 @@ describe('the style of a request', () => {
     expect(fromJson({ style: { preset: 'box', color: null, size: null } })[0]?.style).toEqual({ preset: 'box' });
   });
 
-  it('has every fault reported at its own pointer', () => {
+  it('every fault of a style is reported at its own pointer', () => {
     const style = {
       preset: 'bubble',
       color: 'red',
@@ -75,17 +75,20 @@ describe('the style of a request', () => {
     ]);
   });
 
-  it.each([0.49, 3.01, -1, 0, 1e9])('must not have the size %d', (size) => {
+  it.each([0.49, 3.01, -1, 0, 1e9])('a style must not have the size %d', (size) => {
     expect(faultsOf(() => fromJson({ style: { size } }))).toEqual(['#/style/size out_of_range']);
   });
 
-  it.each(['1', true, [1], {}])('must have a number as its size, not %j', (size) => {
+  it.each(['1', true, [1], {}])('a style must have a number as its size, not %j', (size) => {
     expect(faultsOf(() => fromJson({ style: { size } }))).toEqual(['#/style/size wrong_type']);
   });
 
-  it.each(['#fff', 'ffffff', '#ggg000', '#1234567', 'red', '', '#ffffff '])('must not have the color %j', (color) => {
-    expect(faultsOf(() => fromJson({ style: { color } }))).toEqual(['#/style/color invalid_color']);
-  });
+  it.each(['#fff', 'ffffff', '#ggg000', '#1234567', 'red', '', '#ffffff '])(
+    'a style must not have the color %j',
+    (color) => {
+      expect(faultsOf(() => fromJson({ style: { color } }))).toEqual(['#/style/color invalid_color']);
+    },
+  );
 
   it('a style is rejected when it has the wrong type, an unknown preset or broken JSON', () => {
     expect(faultsOf(() => fromJson({ style: 5 }))).toEqual(['#/style wrong_type']);
@@ -134,7 +137,7 @@ describe('the style of an overlay', () => {
     ]);
   });
 
-  it('has its faults reported beside all others', () => {
+  it('the faults of an overlay’s style are reported beside all others', () => {
     const overlays = [
       { text: '', style: { size: 9 } },
       { text: 'b', style: { colour: '#000000' } },
@@ -151,7 +154,7 @@ describe('the style of an overlay', () => {
 
 describe('the safe area of a request', () => {
   it.each(['tiktok', 'reels', 'shorts', 'stories', 'all'] as const)(
-    'can be %s and applies to every overlay',
+    'a safe area can be %s and applies to every overlay',
     (area) => {
       const overlays = [{ text: 'a' }, { text: 'b' }];
       const parsed = parse({ safe_area: area, overlays }, true);

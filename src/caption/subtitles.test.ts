@@ -122,7 +122,7 @@ describe('subtitles of any kind', () => {
     return `${hours}${seconds}${point}${String(milliseconds % 1_000).padStart(3, '0')}`;
   }
 
-  it('come back as they were written', () => {
+  it('cues are read as they were written', () => {
     fc.assert(
       fc.property(fc.array(anyCue, { minLength: 1, maxLength: 20 }), style, (cues, options) => {
         const { isWebVtt, lineEnd, point, hasBom, hasNames, gap } = options;
@@ -139,7 +139,7 @@ describe('subtitles of any kind', () => {
     );
   });
 
-  it('never throw, and every cue has times in order or a problem', () => {
+  it('parsing never throws, and every cue has times in order or a problem', () => {
     const piece = fc.constantFrom(
       'WEBVTT',
       '\n',

@@ -171,12 +171,12 @@ describe('STORYBAR_STORAGE', () => {
     ['s3://bucket', { kind: 's3', bucket: 'bucket', prefix: '' }],
     ['s3://my.bucket-1/', { kind: 's3', bucket: 'my.bucket-1', prefix: '' }],
     ['s3://bucket/some/folder/', { kind: 's3', bucket: 'bucket', prefix: 'some/folder/' }],
-  ])('can be %j', (STORYBAR_STORAGE, storage) => {
+  ])('STORYBAR_STORAGE can be %j', (STORYBAR_STORAGE, storage) => {
     expect(readSettings({ STORYBAR_STORAGE }).storage).toEqual(storage);
   });
 
   it.each(['/srv', 's3:bucket', 's3://', 's3://B', 's3://b', 's3://bucket//a', 's3://bucket/../a', 's3://bucket/a b'])(
-    'cannot be %j',
+    'STORYBAR_STORAGE cannot be %j',
     (STORYBAR_STORAGE) => {
       expect(() => readSettings({ STORYBAR_STORAGE })).toThrow('STORYBAR_STORAGE must be file: and a directory, or');
     },

@@ -4,14 +4,14 @@ import { renderMarkdown } from './markdown.ts';
 const bodyOf = (source: string): string => renderMarkdown(source).body.text;
 
 describe('a guide', () => {
-  it('has a title and a summary in plain text', () => {
+  it('a guide has a title and a summary in plain text', () => {
     const { title, summary, body } = renderMarkdown("# A title\n\nIt's `code` & *more*\nof it.\n\nSecond.\n");
     expect(title).toBe('A title');
     expect(summary).toBe("It's code & more of it.");
     expect(body.text).toBe('<p>It&#39;s <code>code</code> &amp; <em>more</em> of it.</p>\n<p>Second.</p>');
   });
 
-  it('gives each heading an id, unless the id is taken', () => {
+  it('a guide gives each heading an id, unless the id is taken', () => {
     expect(bodyOf('# T\n## Bars that overlap\n### Bars that overlap\n')).toBe(
       '<h2 id="bars-that-overlap">Bars that overlap <a class="anchor" href="#bars-that-overlap" aria-label="Link to this section">#</a></h2>\n<h3>Bars that overlap</h3>',
     );
@@ -31,7 +31,7 @@ describe('a guide', () => {
     expect(text).toContain('<td role="cell" data-label="meaning"><span>a &lt; b</span></td>');
   });
 
-  it('does not parse Markdown inside code', () => {
+  it('a guide does not parse Markdown inside code', () => {
     const text = bodyOf('\n```sh\n# not a heading\n**x** <b> [a](b)\n\n- y\n```\n');
     expect(text.replaceAll(/<\/?span[^>]*>/gu, '')).toContain(
       '<code># not a heading\n**x** &lt;b&gt; [a](b)\n\n- y</code>',
@@ -51,7 +51,7 @@ describe('links', () => {
     );
   });
 
-  it('never run scripts', () => {
+  it('links never run scripts', () => {
     expect(bodyOf('# T\n[a](javascript:alert(1)) <script>')).not.toMatch(/javascript:|<script>/u);
   });
 });

@@ -31,11 +31,11 @@ describe('a worker without progress', () => {
     ['4 minutes on an idle machine', after(240, { busySeconds: 0, idle: 1 })],
     ['an hour on a busy machine, where processor time is unknown', after(3_600, { busySeconds: undefined, idle: 0 })],
     ['the first moment', START],
-  ])('does not hang after %s', (_when, now) => {
+  ])('a worker without progress does not count as hung after %s', (_when, now) => {
     expect(isHung(START, now)).toBe(false);
   });
 
-  it('does not hang when processor time of children that ended is missing', () => {
+  it('a worker does not count as hung when the processor time of its ended children is missing', () => {
     expect(isHung(START, { ...after(100, { busySeconds: 0, idle: 0 }), busyMs: 10 })).toBe(false);
   });
 });

@@ -60,7 +60,7 @@ describe('the probe of a video', () => {
     });
   });
 
-  it('may be of a clip whose clock began long before it', () => {
+  it('the probe of a video accepts a clip whose clock began long before it', () => {
     const shifted = { ...VIDEO_PROBE, audio: null, video: { ...video, start: 1e9, lastStart: 1e9 + 1, end: 1e9 + 2 } };
     expect(parseProbe(shifted, 'mp4')).toEqual(shifted);
   });
@@ -124,13 +124,13 @@ describe('the facts of a render', () => {
     expect(() => parseFacts(value, TRANSPARENT)).toThrow(`invalid ${field}: `);
   });
 
-  it('may have another size than the header of the image stated, within the limit of pixels', () => {
+  it('render facts may have another size than the image’s header stated, within the limit of pixels', () => {
     const recipe = composeImageRecipe(IMAGE_PROBE, OVERLAYS, { ...DEFAULT_IMAGE_LIMITS, imagePixels: 300 });
     expect(parseFacts({ ...FACTS, width: 11 }, recipe)).toMatchObject({ width: 11 });
     expect(() => parseFacts({ ...FACTS, width: 31 }, recipe)).toThrow('invalid facts.width: ');
   });
 
-  it('have no bars when segments are joined', () => {
+  it('render facts have no bars when segments are joined', () => {
     const recipe = composeVideoRecipe(VIDEO_PROBE, OVERLAYS, DEFAULT_VIDEO_LIMITS);
     const join = { ...recipe, piece: joinPiece([], 1) };
     const facts = { ...FACTS, width: 64, height: 48 };
@@ -153,13 +153,13 @@ describe('a failure', () => {
     expect(() => parseStepFailure({ ...FAILURE, code })).toThrow('invalid failure.code: ');
   });
 
-  it('of a worker process cannot have the codes of a worker node', () => {
+  it('a failure of a worker process cannot have the codes of a worker node', () => {
     const failed = (code: string) => ({ type: 'failed', id: 1, failure: { code, message: 'm' } });
     expect(() => parseWorkerMessage(failed('overloaded'))).toThrow('invalid message.failure.code: ');
     expect(parseStepFailure({ ...FAILURE, code: 'overloaded' })).toMatchObject({ code: 'overloaded' });
   });
 
-  it('becomes the error it would have been in this process', () => {
+  it('a failure becomes the error it would have been in this process', () => {
     const error = toError({ code: 'asset_undecodable', message: 'broken' });
     expect(error).toMatchObject({ code: 'asset_undecodable', message: 'broken' });
     expect(toError({ message: 'TypeError' })).not.toHaveProperty('code');

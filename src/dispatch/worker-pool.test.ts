@@ -92,7 +92,7 @@ describe('a pool whose workers end during a task', () => {
     await expect(failed).rejects.toMatchObject({ code: 'renderer_unavailable', retryAfterSeconds: 10 });
   });
 
-  it('does not retry it for a caller who has left meanwhile', async () => {
+  it('a pool does not retry a task for a caller who has left', async () => {
     const client = new AbortController();
     const left = new Error('the client left');
     const workers = poolOf(crash('SIGKILL'));

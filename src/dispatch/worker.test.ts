@@ -196,14 +196,14 @@ describe('a worker', () => {
     await expect(render(worker)).rejects.toThrow(WorkerLost);
   });
 
-  it('that crashes is reported with its signal', async () => {
+  it('a worker that crashes is reported with its signal', async () => {
     const worker = spawn(`${READY} onTask(() => process.kill(process.pid, 'SIGSEGV'));`);
     await worker.ready;
     const lost = { exit: { signal: 'SIGSEGV' }, killReason: undefined, isKilledBySystem: false };
     await expect(render(worker)).rejects.toMatchObject(lost);
   });
 
-  it('that the system kills is told from one that the server kills', async () => {
+  it('a worker that the system kills is distinguished from one that the server kills', async () => {
     const worker = spawn(`${READY} onTask(() => process.kill(process.pid, 'SIGKILL'));`);
     await worker.ready;
     await expect(render(worker)).rejects.toMatchObject({ isKilledBySystem: true, killReason: undefined });

@@ -193,7 +193,7 @@ describe('a host name', () => {
     expect(connections).toBe(0);
   });
 
-  it('that does not exist makes the file unreachable, also when the name server is silent', async () => {
+  it('a host name that does not exist makes the file unreachable, also when the name server is silent', async () => {
     answers = () => [];
     expect(await failureOf('http://missing.test/')).toBe(
       "asset_unreachable: The file can't be fetched from missing.test: the host name doesn't exist.",
@@ -217,7 +217,7 @@ describe('a redirect', () => {
     'http://[64:ff9b::7f00:1]:PORT/',
     'http://inside.test:PORT/',
     'http://169.254.169.254/latest/meta-data/',
-  ])('to %s is refused without a connection', async (location) => {
+  ])('a redirect to %s is refused without a connection', async (location) => {
     answers = () => [FORBIDDEN];
     const target = location.replace('PORT', String(forbiddenPort));
     const url = await serve((_request, response) => response.writeHead(302, { location: target }).end());
@@ -225,7 +225,7 @@ describe('a redirect', () => {
   });
 
   it.each(['file:///etc/passwd', 'ftp://example.com/', 'http://user:secret@example.com/', 'http://example.com:22/'])(
-    'to %s is refused as an invalid URL',
+    'a redirect to %s is refused as an invalid URL',
     async (location) => {
       const url = await serve((_request, response) => response.writeHead(301, { location }).end());
       expect(await failureOf(url)).toMatch(/^invalid_url: /u);
@@ -296,7 +296,7 @@ describe('a server that misbehaves', () => {
     expect(await failureOf(url)).toContain('closed before the response was complete');
   });
 
-  it('gets no more bytes accepted than it announced', async () => {
+  it('a server cannot send more bytes than it announced', async () => {
     const tcp = createTcpServer((socket) => {
       socket.once('data', () =>
         socket.end(Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n'), PNG])),

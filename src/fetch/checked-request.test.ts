@@ -65,13 +65,13 @@ describe('a host that never responds', () => {
 });
 
 describe('a host that responds', () => {
-  it('may send a few informational responses first', async () => {
+  it('a host that responds may send a few informational responses first', async () => {
     const response = await requestTo(`HTTP/1.1 100 Continue\r\n\r\n${HINTS.repeat(4)}`, OK);
     expect(response.statusCode).toBe(200);
     response.destroy();
   });
 
-  it('may send more than the limit after its response headers, also in the same packet', async () => {
+  it('a host that responds may send more than the limit after its response headers, also in the same packet', async () => {
     const response = await requestTo(`HTTP/1.1 200 OK\r\n\r\n${'a'.repeat(100_000)}`);
     let bytes = 0;
     for await (const chunk of response as AsyncIterable<Buffer>) {

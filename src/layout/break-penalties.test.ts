@@ -29,7 +29,7 @@ describe('line breaks in Korean', () => {
     ['새해 복 많이 받으세요 올해도', 7, ['새해 복 많이', '받으세요', '올해도']],
     ['우리 BTS콘서트를 2024년 봄에', 9, ['우리', 'BTS콘서트를', '2024년 봄에']],
     ['대한민국만세대한민국만세', 8, ['대한민국만세', '대한민국만세']],
-  ])('keep the words of %s together as far as they fit', (text, columns, lines) => {
+  ])('Korean words of %s stay together as far as they fit', (text, columns, lines) => {
     expect(shown(text, columns)).toEqual(lines);
   });
 });
@@ -54,7 +54,7 @@ describe('line breaks around emoji', () => {
 });
 
 describe('line breaks in a URL', () => {
-  it('never follow the slashes of the scheme', () => {
+  it('line breaks inside a URL never follow the slashes of the scheme', () => {
     const url = 'https://example.com/albums';
     for (let columns = 20; columns < 40; columns += 1) {
       for (const line of shown(`see ${url} now`, columns)) expect(line).not.toMatch(/:\/\/$/u);
@@ -87,7 +87,7 @@ describe('line breaks after a hyphen', () => {
     expect(shown('a very well-known camera', 13)).toEqual(['a very well-', 'known camera']);
   });
 
-  it('include soft hyphens', () => {
+  it('soft hyphens have the same penalty as hyphens', () => {
     expect(shown('one two ca\u00admera', 11)).toEqual(['one two', 'camera']);
   });
 });
@@ -97,7 +97,7 @@ describe('line breaks in Chinese and Japanese', () => {
     ['particles', '今日は箱根温泉へ行く', ['今日は', '箱根', '温泉へ', '行く']],
     ['endings', '思わず立ち止まりました', ['思わず', '立ち', '止まりました']],
     ['polite prefixes', '皆さんとお茶を飲む', ['皆さんと', 'お茶を', '飲む']],
-  ])('keep Japanese %s with their words', (_name, text, phrases) => {
+  ])('Japanese %s stay with their words', (_name, text, phrases) => {
     const good = lineBreaks(text).filter(({ penalty }) => penalty === PENALTIES.none);
     const ends = phrases.map((_, index) => phrases.slice(0, index + 1).join('').length);
     expect(good.map(({ position }) => position)).toEqual(ends);

@@ -68,7 +68,7 @@ describe('layoutCaption: bar height', () => {
     expect(height).toBe(Math.round((1.2 * lines + 0.8) * 51.84));
   });
 
-  it('does not change with emoji', () => {
+  it('the height of a bar does not change with emoji', () => {
     expect(block('hi 😀', 1080, 1920).height).toBe(104);
     expect(block('😀', 1080, 1920).height).toBe(104);
   });
@@ -100,7 +100,7 @@ describe('layoutCaption: baselines', () => {
     expect(shifts('الرَّحْمَٰنِ\nالرَّحِيمِ')).toEqual([0, 0]);
   });
 
-  it('of emoji stay the same in lines that are raised', () => {
+  it('baselines of emoji stay the same in lines that are raised', () => {
     const [line] = block('عيد سعيد 🎂', 1080, 1920).lines;
     expect(line?.emojiBaseline).toBe(block('Hi 🎂', 1080, 1920).lines[0]?.baseline);
     expect(line?.baseline).toBeLessThan(line?.emojiBaseline ?? 0);
@@ -124,13 +124,13 @@ describe('layoutCaption: tall and deep ink', () => {
     expect(tall.lines[0]?.baseline).toBeCloseTo(1.6 * 51.84, 0);
   });
 
-  it('does not overlap between neighboring lines', () => {
+  it('tall and deep ink does not overlap between neighboring lines', () => {
     const { lines } = block('a\nb', 1080, 1920, inked(1.1, 0.6));
     const [first, second] = lines;
     expect((second?.baseline ?? 0) - (first?.baseline ?? 0)).toBeGreaterThanOrEqual(Math.floor(1.7 * 51.84));
   });
 
-  it('does not change the bar while it stays within ordinary bounds', () => {
+  it('tall and deep ink does not change the bar while it stays within ordinary bounds', () => {
     expect(block('a\nb', 1080, 1920, inked(0.95, 0.25)).height).toBe(block('a\nb', 1080, 1920).height);
   });
 
@@ -183,7 +183,7 @@ describe('layoutCaption: extreme canvases', () => {
     [8192, 16],
     [7680, 4320],
     [1920, 1080],
-  ])('fits a long caption into %d x %d, with no line too wide', (width, height) => {
+  ])('a long caption fits into %d x %d, with no line too wide', (width, height) => {
     const laid = block(text, width, height);
     expect(laid.height).toBeLessThanOrEqual(height);
     expect(laid.lines.length).toBeGreaterThan(0);
@@ -207,7 +207,7 @@ describe('layoutCaption: extreme canvases', () => {
 });
 
 describe('layoutCaption: newlines', () => {
-  it('start a new paragraph with its own direction', () => {
+  it('newlines start a new paragraph with its own direction', () => {
     const { lines } = block('שלום abc\nabc שלום', 1080, 1920);
     expect(lines.map((line) => line.runs.map((run) => run.text))).toEqual([
       ['abc', 'שלום '],

@@ -97,7 +97,7 @@ describe('every line of every caption', () => {
     );
   });
 
-  it('has its baseline inside the bar, below that of the line before', () => {
+  it('every line has its baseline inside the bar, below that of the line before', () => {
     fc.assert(
       fc.property(anyCaption, anyCanvas, (text, canvas) => {
         const { lines, height } = barOf(text, canvas);
@@ -137,7 +137,7 @@ describe('every layout', () => {
     );
   });
 
-  it('gives each bar the height it would have alone', () => {
+  it('every bar has the height it would have alone', () => {
     fc.assert(
       fc.property(anyOverlays, anyCanvas, (overlays, canvas) => {
         const alone = overlays.map(({ text }) => barOf(text, canvas).height);

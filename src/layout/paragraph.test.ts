@@ -74,7 +74,7 @@ describe('layoutParagraph: a word longer than the line', () => {
     expect(shown('e\u0323\u0302'.repeat(5), 2).every((line) => line.startsWith('e'))).toBe(true);
   });
 
-  it('gets one character per line when not even one fits', () => {
+  it('a long word gets one character per line when not even one fits', () => {
     expect(shown('abc', 0.5)).toEqual(['a', 'b', 'c']);
   });
 
@@ -92,12 +92,12 @@ describe('layoutParagraph: a soft hyphen', () => {
     expect(layout(word, 20)[0]?.width).toBe(100);
   });
 
-  it('becomes a visible hyphen at the end of a line, within the width', () => {
+  it('a soft hyphen becomes a visible hyphen at the end of a line, within the width', () => {
     expect(shown(word, 11)).toEqual(['supercali-', 'fragilistic']);
     expect(shown(word, 10)).toEqual(['supercali-', 'fragi-', 'listic']);
   });
 
-  it('stays invisible at the end of the paragraph and between two directions', () => {
+  it('a soft hyphen stays invisible at the end of the paragraph and between two directions', () => {
     expect(shown('abc\u00ad', 10)).toEqual(['abc']);
     expect(runsOf('abc\u00adאבג')).toEqual(['abc', '<אבג']);
   });
@@ -133,7 +133,7 @@ describe('line breaks of individual languages', () => {
     ['Thai', 'กินข้าวกับเพื่อน ๆ', 'เพื่อน ๆ'],
     ['Thai, without a space', 'กินข้าวกับเพื่อนๆ', 'เพื่อนๆ'],
     ['Khmer', 'សួស្តី ផ្សេង ៗ', 'ផ្សេង ៗ'],
-  ])('never put a repetition sign at the start of a line: %s', (_name, text, ending) => {
+  ])('a repetition sign is never at the start of a line: %s', (_name, text, ending) => {
     expect(breakPositionsOf(text).slice(-2)).toEqual([text.length - ending.length, text.length]);
   });
 
@@ -141,7 +141,7 @@ describe('line breaks of individual languages', () => {
     ['Khmer full stop', 'សួស្តីអ្នក។'],
     ['Myanmar full stop', 'စကားပြောတယ်။'],
     ['Myanmar genitive', 'ကျောင်းသား၏'],
-  ])('keep a full stop or particle with its word: %s', (_name, text) => {
+  ])('a full stop or particle stays with its word: %s', (_name, text) => {
     expect(breakPositionsOf(text)).not.toContain(text.length - 1);
   });
 
@@ -218,7 +218,7 @@ describe('layoutParagraph: runs', () => {
 });
 
 describe('layoutParagraph: shaping that makes a line wider than its words', () => {
-  it('still returns lines within the width', () => {
+  it('lines stay within the width when shaping makes them wider than their words', () => {
     const widening = {
       measure: (run: Parameters<typeof fakeMeasurer.measure>[0], size: number) => {
         const extent = fakeMeasurer.measure(run, size);

@@ -14,7 +14,7 @@ function tops(overlays: readonly Partial<Overlay>[], height = 100): number[] {
 }
 
 describe('placeBars: defaulted bars with times', () => {
-  it('keep their default positions when they are never shown together', () => {
+  it('bars with times keep their default positions when they are never shown together', () => {
     expect(tops([{ end: 1 }, { start: 1 }], 200)).toEqual([400, 500]);
     expect(tops([{ end: 1.001 }, { start: 1 }], 200)).toEqual([400, 600]);
   });
@@ -39,7 +39,7 @@ describe('placeBars: defaulted bars with times', () => {
 describe('placeBars: cues', () => {
   const cue = (start: number, end: number) => ({ position: 80, start, end, isCue: true }) as const;
 
-  it('have the same place when one follows the other', () => {
+  it('cues have the same place when one follows the other', () => {
     expect(tops([cue(0, 1), cue(1, 2), cue(2, 3)])).toEqual([750, 750, 750]);
   });
 
@@ -47,7 +47,7 @@ describe('placeBars: cues', () => {
     expect(tops([cue(0, 3), cue(1, 3), cue(2, 3)])).toEqual([750, 650, 550]);
   });
 
-  it('return to their place when it is free again', () => {
+  it('cues return to their place when it is free again', () => {
     expect(tops([cue(0, 2), cue(1, 4), cue(2, 5)])).toEqual([750, 650, 750]);
   });
 
@@ -55,7 +55,7 @@ describe('placeBars: cues', () => {
     expect(tops([cue(1, 3), cue(0, 3)])).toEqual([650, 750]);
   });
 
-  it('go below when there is no room above', () => {
+  it('cues go below when there is no room above', () => {
     expect(
       tops([
         { ...cue(0, 2), position: 0 },

@@ -69,7 +69,7 @@ describe('placeBars: default positions', () => {
     expect(tops([10, null, 30, null], 50)).toEqual([75, 575, 275, 775]);
   });
 
-  it('do not change when bars are exactly 10 % tall and touch each other', () => {
+  it('default positions do not change when bars are exactly 10 % tall and touch each other', () => {
     expect(tops([null, null, null], 100)).toEqual([450, 550, 650]);
   });
 });
@@ -98,7 +98,7 @@ describe('placeBars: bars that would overlap', () => {
     expect(tops([null, 50], 100)).toEqual([450, 450]);
   });
 
-  it('does not move a bar for a later one with an explicit position', () => {
+  it('a bar does not move for a later one with an explicit position', () => {
     expect(tops([null, 52], 100)).toEqual([450, 470]);
   });
 

@@ -35,7 +35,7 @@ async function openArea(): Promise<WorkArea> {
 }
 
 describe('a work area', () => {
-  it('gives each render a private directory and removes it with everything in it', async () => {
+  it('a work area gives each render a private directory and removes it with everything in it', async () => {
     const area = await openArea();
     const directory = await area.directory('render');
     writeFileSync(directory.file('asset'), 'x');
@@ -63,7 +63,7 @@ describe('a work area', () => {
     expect(readdirSync(root)).toEqual([]);
   });
 
-  it('works on after another server has swept it', async () => {
+  it('a work area keeps working after another server has swept it', async () => {
     const area = await openArea();
     for (const name of readdirSync(root)) rmSync(path.join(root, name), { recursive: true });
     const directory = await area.directory('render');

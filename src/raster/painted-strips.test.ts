@@ -32,11 +32,14 @@ const INDEX = new FontIndex();
 const [WHOLE, PARTED] = [new TextEngine(INDEX), new TextEngine(INDEX, 20_000)];
 
 describe('a bar that is painted in parts', () => {
-  it.each(['bar', 'outline', 'plain'] as const)('has the same pixels as one painted at once: %s', (preset) => {
-    expect(drawn(PARTED, preset).equals(drawn(WHOLE, preset))).toBe(true);
-  });
+  it.each(['bar', 'outline', 'plain'] as const)(
+    'a bar that is painted in parts has the same pixels as one painted at once: %s',
+    (preset) => {
+      expect(drawn(PARTED, preset).equals(drawn(WHOLE, preset))).toBe(true);
+    },
+  );
 
-  it('has a label whose corners differ at most in their smoothed edges', () => {
+  it('a label that is painted in parts differs at most in the smoothed edges of its corners', () => {
     const [expected, actual] = [drawn(WHOLE, 'box'), drawn(PARTED, 'box')];
     const differing = expected.filter((value, at) => value !== actual[at]);
     expect(differing.length).toBeLessThan(expected.length * 0.001);

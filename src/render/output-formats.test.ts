@@ -58,7 +58,7 @@ describe('an image in another format', () => {
     expect((await firstPixel(webp.bytes)).at(-1)).toBe(0);
   });
 
-  it.each(['jpeg', 'webp'] as const)('has no metadata as %s', async (format) => {
+  it.each(['jpeg', 'webp'] as const)('an image has no metadata as %s', async (format) => {
     const asset = await sharp(await photo(3, '#4682b4'))
       .withExif({ IFD0: { Artist: 'Someone' } })
       .withIccProfile('p3')
@@ -112,7 +112,7 @@ describe('a JPEG that stays a JPEG', () => {
     expect(await changedRows(bytes)).toEqual([0, SIZE.height - 1]);
   });
 
-  it('has the watermark of a test key', async () => {
+  it('a JPEG that stays a JPEG has the watermark of a test key', async () => {
     const recipe = composeImageRecipe(await probeImage(jpeg), OVERLAYS, DEFAULT_IMAGE_LIMITS, {
       output: { format: 'jpeg' },
     });
@@ -167,14 +167,14 @@ describe('a JPEG that stays a JPEG', () => {
     expect(sourcePixels).toBe('reencoded');
   });
 
-  it('becomes a PNG without a format', async () => {
+  it('a JPEG becomes a PNG when no format is given', async () => {
     const { bytes, sourcePixels } = await render(jpeg, {});
     expect([(await sharp(bytes).metadata()).format, sourcePixels]).toEqual(['png', undefined]);
   });
 });
 
 describe('a transparent overlay as WebP', () => {
-  it('has exactly the pixels of the PNG', async () => {
+  it('a transparent overlay as WebP has exactly the pixels of the PNG', async () => {
     const png = await renderTransparent(composeTransparentRecipe(SIZE, OVERLAYS), tools);
     const webp = await renderTransparent(composeTransparentRecipe(SIZE, OVERLAYS, { format: 'webp' }), tools);
     expect(await sharp(webp.bytes).metadata()).toMatchObject({ format: 'webp', ...SIZE, hasAlpha: true });

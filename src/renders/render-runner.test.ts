@@ -35,7 +35,7 @@ describe('a render that fails', () => {
     expect(await outcomeOf('asset_undecodable', 1)).toBe('failed');
   });
 
-  it('waits for a storage that is away as long as its deadline allows', async () => {
+  it('a render waits for unavailable storage as long as its deadline allows', async () => {
     expect(await outcomeOf('storage_unavailable', 200)).toBe('tried again');
     expect(await outcomeOf('storage_unavailable', 200, HOUR_MS + 1_000)).toBe('failed');
   });

@@ -105,7 +105,7 @@ describe('two servers with one replay cache directory', () => {
     expect(await first.restore('a', newPath())).toBe(false);
   });
 
-  it('still send a restored file that the other one evicts meanwhile', async () => {
+  it('a server still sends a restored file that another one evicts meanwhile', async () => {
     await first.keep('a', rendered(600, 1_000));
     const sending = newPath();
     await first.restore('a', sending);
@@ -114,12 +114,12 @@ describe('two servers with one replay cache directory', () => {
     expect(readFileSync(sending, 'utf8')).toHaveLength(600);
   });
 
-  it('keep the same render without an error when both rendered it', async () => {
+  it('two servers that rendered the same file both keep it without an error', async () => {
     await first.keep('a', rendered(10));
     await expect(second.keep('a', rendered(10))).resolves.toBeUndefined();
   });
 
-  it('stay near the limit together', async () => {
+  it('two servers with one replay cache stay near its limit together', async () => {
     for (let index = 0; index < 50; index += 1) {
       await first.keep(`first-${index}`, rendered(50));
       await second.keep(`second-${index}`, rendered(50));

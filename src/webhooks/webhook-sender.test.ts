@@ -164,7 +164,7 @@ describe('an attempt', () => {
     expect((await send(`${receiver.url}/binary`)).response).toBe('a\u{FFFD}\u{FFFD}\u{FFFD}b');
   });
 
-  it('ends when the server shuts down, without a result', async () => {
+  it('an attempt ends when the server shuts down, without a result', async () => {
     const sender = new WebhookSender({ policy: new FetchPolicy('public', [ALLOWED]), userAgent: 'x' });
     const shutdown = new AbortController();
     const sent = sender.send(delivery(`${receiver.url}/silent`), shutdown.signal);

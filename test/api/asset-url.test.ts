@@ -83,7 +83,7 @@ describe('asset_url', () => {
     expect(requests).toEqual(['/photo', '/photo', '/photo', '/photo']);
   });
 
-  it('works for videos', async () => {
+  it('asset_url works for videos', async () => {
     const response = await send({ asset_url: `${base}/clip`, overlays: [{ text: 'Hello', position: 80 }] });
     expect(response.headers.get('content-type')).toBe('video/mp4');
     expect(response.headers.get('x-source-type')).toBe('video');
@@ -135,7 +135,7 @@ describe('asset_url', () => {
     expect(problem).toMatchObject({ status: 422, code: 'asset_unreachable', upstream_status: 404 });
   });
 
-  it('has the same limits and types as an upload', async () => {
+  it('asset_url has the same limits and types as an upload', async () => {
     expect(await refusal({ asset_url: `${base}/text`, text: 'a' })).toEqual([415, 'unsupported_asset']);
     expect(await refusal({ asset_url: `${base}/broken`, text: 'a' })).toEqual([422, 'asset_undecodable']);
     expect(await refusal({ asset_url: `${base}/large`, text: 'a' })).toEqual([413, 'asset_too_large']);

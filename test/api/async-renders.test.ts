@@ -81,7 +81,7 @@ async function usedCredits(): Promise<{ used: number; reserved: number }> {
 }
 
 describe('an asynchronous request', () => {
-  it('gets 202 and its location at once, and later a link to the same bytes that a waiting request gets', async () => {
+  it('an asynchronous request gets 202 and its location at once, and later a link to the same bytes that a waiting request gets', async () => {
     const before = await usedCredits();
     const response = await post(server, form({ asset: photo, text: 'Hello' }), { headers: ASYNC });
     expect(response.status).toBe(202);
@@ -103,7 +103,7 @@ describe('an asynchronous request', () => {
     await expect.poll(usedCredits).toEqual({ used: before.used + 2, reserved: 0 });
   });
 
-  it('can ask with the field async, in JSON, for an overlay without an asset', async () => {
+  it('an overlay without an asset can be requested asynchronously with the field async in JSON', async () => {
     const response = await call('POST', '/v1/overlay', server.key, { text: 'Hi', width: 64, height: 64, async: true });
     expect(response.status).toBe(202);
     const done = await ended(((await response.json()) as Render).id);
@@ -224,7 +224,7 @@ describe('a link to a result', () => {
     expect(same.status).toBe(304);
   });
 
-  it('does not work with another token', async () => {
+  it('a link to a result does not work with another token', async () => {
     const wrong = await fetch(url.replace(/[\w-]{32}\.png$/u, `${'A'.repeat(32)}.png`));
     expect(await problemOf(wrong)).toMatchObject({ status: 404, code: 'not_found' });
   });
@@ -294,7 +294,7 @@ describe('the renders of an account', () => {
     expect((await ended(id)).status).toBe('succeeded');
   });
 
-  it('of a test key are free and marked', async () => {
+  it('renders of a test key are free and marked', async () => {
     // Renders of the tests before may still be running.
     const before = await until(async () => {
       const credits = await usedCredits();
@@ -307,7 +307,7 @@ describe('the renders of an account', () => {
     expect(await usedCredits()).toEqual(before);
   });
 
-  it('of a key with allowed origins are all that the key sees', async () => {
+  it('a key with allowed origins sees only its own renders', async () => {
     const key = await createKey('--name', 'page');
     const listed = await server.cli('keys', 'list', '--account', server.account, '--json');
     const keys = JSON.parse(listed) as { id: string; name: string }[];

@@ -28,7 +28,7 @@ const render = async (key: string, origin: string | undefined, values = FORM): P
   await post({ url: server.url, key }, form(values), { headers: origin === undefined ? {} : { origin } });
 
 describe('a preflight', () => {
-  it('gets the same response for every origin, because it carries no key', async () => {
+  it('a preflight gets the same response for every origin, because it carries no key', async () => {
     const headers = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-api-key' };
     for (const origin of [PAGE, 'https://evil.example']) {
       const response = await preflight('/v1/overlay', { ...headers, origin });
@@ -44,7 +44,7 @@ describe('a preflight', () => {
     }
   });
 
-  it('gets a response only for the overlay endpoint', async () => {
+  it('a preflight gets a response only for the overlay endpoint', async () => {
     const headers = { origin: PAGE, 'access-control-request-method': 'POST' };
     for (const pathname of ['/health', '/signin', '/nowhere']) {
       const response = await preflight(pathname, headers);
@@ -55,7 +55,7 @@ describe('a preflight', () => {
 });
 
 describe('a key with allowed origins', () => {
-  it('lets pages from these origins read the response', async () => {
+  it('a key with allowed origins lets pages from these origins read the response', async () => {
     const response = await render(restricted.key, PAGE);
     expect(response.status).toBe(200);
     expect(response.headers.get('access-control-allow-origin')).toBe(PAGE);
@@ -67,7 +67,7 @@ describe('a key with allowed origins', () => {
     await response.arrayBuffer();
   });
 
-  it('lets pages from these origins read errors', async () => {
+  it('a key with allowed origins lets pages from these origins read errors', async () => {
     const response = await render(restricted.key, PAGE, { ...FORM, width: '0' });
     expect(response.headers.get('access-control-allow-origin')).toBe(PAGE);
     expect(await problemOf(response)).toMatchObject({ status: 400 });
@@ -88,7 +88,7 @@ describe('a key with allowed origins', () => {
     },
   );
 
-  it('works for clients that send no origin', async () => {
+  it('a key with allowed origins works for clients that send no origin', async () => {
     const response = await render(restricted.key, undefined);
     expect(response.status).toBe(200);
     expect(response.headers.has('access-control-allow-origin')).toBe(false);
@@ -96,14 +96,14 @@ describe('a key with allowed origins', () => {
   });
 });
 
-it('lets no page read the response with a key without origins', async () => {
+it('a key without origins lets no page read the response', async () => {
   const response = await render(server.key, PAGE);
   expect(response.status).toBe(200);
   expect(response.headers.has('access-control-allow-origin')).toBe(false);
   await response.arrayBuffer();
 });
 
-it('lets no page read the error for an invalid key', async () => {
+it('an invalid key lets no page read the error', async () => {
   const response = await render('sb_live_nonsense', PAGE);
   expect(response.headers.has('access-control-allow-origin')).toBe(false);
   expect(await problemOf(response)).toMatchObject({ code: 'invalid_api_key' });

@@ -126,7 +126,7 @@ describe('credits', () => {
     expect((await post(caller, form({ text: 'no size' }))).status).toBe(400);
   });
 
-  it('never charges more than the quota when 500 requests arrive concurrently', async () => {
+  it('500 concurrent requests are never charged more than the quota', async () => {
     const caller = await createKey('hundred');
     const responses = await Promise.all(Array.from({ length: 500 }, async () => await post(caller, form(OVERLAY))));
     const statuses = responses.map(({ status }) => status);
@@ -174,7 +174,7 @@ describe('credits', () => {
 });
 
 describe('test keys', () => {
-  it('cost nothing and watermark the image', async () => {
+  it('test keys cost nothing and watermark the image', async () => {
     const live = await createKey('ten');
     const created = await server.cli('keys', 'create', '--account', live.account, '--test', '--json');
     const test = { url: server.url, key: (JSON.parse(created) as { key: string }).key };
@@ -196,7 +196,7 @@ describe('test keys', () => {
     expect(pixelAt(watermarked, 200, 200)).toEqual(pixelAt(plain, 200, 200));
   });
 
-  it('have a daily limit of renders for requests that wait, too, and a replay does not count', async () => {
+  it('test keys have a daily limit of renders, also for requests that wait, and a replay does not count', async () => {
     const { account } = await createKey('ten');
     const created = await server.cli('keys', 'create', '--account', account, '--test', '--json');
     const test = { url: server.url, key: (JSON.parse(created) as { key: string }).key };

@@ -19,7 +19,7 @@ async function bytesOf(response: Response): Promise<Buffer> {
 }
 
 describe('an overlay-only request', () => {
-  it('gives the same image in every encoding', async () => {
+  it('an overlay without an asset gives the same image in every encoding', async () => {
     const fields = { width: '320', height: '200', overlays: JSON.stringify(OVERLAYS) };
     const expected = await bytesOf(await post(server, form(fields)));
     const repeated = form({ width: '320', height: '200' });
@@ -131,7 +131,7 @@ describe('the API key', () => {
     return response.status;
   };
 
-  it('can be sent as a bearer token', async () => {
+  it('the API key can be sent as a bearer token', async () => {
     expect(await send({ authorization: `Bearer ${server.key}` })).toBe(200);
     expect(await send({ authorization: `bearer  ${server.key}` })).toBe(200);
   });

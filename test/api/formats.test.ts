@@ -44,7 +44,7 @@ describe('format', () => {
     expect(await formatted('webp')).toEqual(['webp', 'image/webp', 'inline; filename="<id>.webp"', null]);
   });
 
-  it('works in JSON, with a quality, without an asset', async () => {
+  it('format works in JSON, with a quality, without an asset', async () => {
     const body = JSON.stringify({ width: 64, height: 64, text: 'Hello', format: 'webp', quality: 50 });
     const response = await post(server, body, { headers: { 'content-type': 'application/json' } });
     expect(await facts(response)).toEqual(['webp', 'image/webp', 'inline; filename="<id>.webp"', null]);

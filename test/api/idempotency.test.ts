@@ -30,7 +30,7 @@ async function remainingCredits(): Promise<number> {
 }
 
 describe('a repeated request with the same idempotency key', () => {
-  it('gets the same bytes and render id, free of charge', async () => {
+  it('a repeated request gets the same bytes and render id, free of charge', async () => {
     const key = randomUUID();
     const first = await send(key, { asset: photo, text: 'Hello' });
     const bytes = Buffer.from(await first.arrayBuffer());
@@ -102,7 +102,7 @@ describe('a request that is repeated asynchronously', () => {
     return (await render.json()) as Record<string, unknown>;
   };
 
-  it('waits for the first request, and is free after its delivery', async () => {
+  it('a repeated asynchronous request waits for the first request, and is free after its delivery', async () => {
     const key = randomUUID();
     const release = holdImages(server);
     const both = [send(key, { asset: photo, text: 'Both' }), send(key, { asset: photo, text: 'Both' })];
@@ -150,7 +150,7 @@ describe('an idempotency key', () => {
     expect(await problemOf(refused)).toMatchObject({ status: 422, code: 'idempotency_mismatch' });
   });
 
-  it('of another account starts a new render', async () => {
+  it('an idempotency key of another account starts a new render', async () => {
     const key = randomUUID();
     await send(key, { asset: photo, text: 'Hello' });
     const created = await server.cli('keys', 'create', '--plan', 'free', '--json');

@@ -172,7 +172,7 @@ describe('invalid keys', () => {
 });
 
 describe('logs', () => {
-  it('never contain an API key', async () => {
+  it('logs never contain an API key', async () => {
     const caller = await newKey('wide');
     await post(caller, form(OVERLAY));
     await post(caller, form({ text: 'bad' }));

@@ -30,7 +30,7 @@ async function viaGateway(user: string, subscription: string, changes: Record<st
 const billing = (response: Response): string | null => response.headers.get('x-rapidapi-billing');
 
 describe('a marketplace caller', () => {
-  it('gets an account with the first request and is billed through the response header', async () => {
+  it('a marketplace caller gets an account with the first request and is billed through the response header', async () => {
     const response = await viaGateway('ann', 'ULTRA');
     expect([response.status, billing(response)]).toEqual([200, 'Credits=1']);
     expect(response.headers.get('x-credits-remaining')).toBe('99');
@@ -38,7 +38,7 @@ describe('a marketplace caller', () => {
     expect((await viaGateway('bob', 'ultra')).headers.get('x-credits-remaining')).toBe('99');
   });
 
-  it('has the plan that the marketplace names, the lowest for an unknown name, and changes it immediately', async () => {
+  it('a marketplace caller has the plan that the marketplace names, the lowest for an unknown name, and changes it immediately', async () => {
     expect((await viaGateway('cay', 'SOMETHING NEW')).headers.get('x-credits-remaining')).toBe('1');
     expect((await viaGateway('cay', 'BASIC')).status).toBe(200);
     const over = await viaGateway('cay', 'BASIC');
@@ -67,7 +67,7 @@ describe('a marketplace caller', () => {
     expect([refused.status, billing(refused)]).toEqual([400, 'Credits=0']);
   });
 
-  it('can be suspended by the operator', async () => {
+  it('a marketplace caller can be suspended by the operator', async () => {
     await viaGateway('fay', 'ULTRA');
     await server.cli('accounts', 'suspend', 'rapidapi:fay');
     const refused = await viaGateway('fay', 'ULTRA');
@@ -76,18 +76,18 @@ describe('a marketplace caller', () => {
 });
 
 describe('a direct caller', () => {
-  it('with only a marketplace key is told to use the marketplace', async () => {
+  it('a direct caller with only a marketplace key is told to use the marketplace', async () => {
     const headers = { 'x-rapidapi-key': 'abc', 'x-rapidapi-host': 'storybar.example' };
     const refused = await fetch(`${server.url}/v1/overlay`, { method: 'POST', body: form(OVERLAY), headers });
     expect(await problemOf(refused)).toMatchObject({ status: 401, code: 'marketplace_refused' });
   });
 
-  it('with an API key is not affected by marketplace headers', async () => {
+  it('a direct caller with an API key is not affected by marketplace headers', async () => {
     const response = await post(server, form(OVERLAY), { headers: { 'x-rapidapi-key': 'abc' } });
     expect([response.status, billing(response)]).toEqual([200, null]);
   });
 
-  it('gets 200 from /ping, the health check of the marketplace', async () => {
+  it('a direct caller gets 200 from /ping, the health check of the marketplace', async () => {
     expect((await fetch(`${server.url}/ping`)).status).toBe(200);
   });
 });

@@ -17,7 +17,7 @@ const OVERLAY = { text: 'Hello', width: '64', height: '64' };
 const DELIVERED = 'storybar_requests_total{type="overlay",outcome="delivered"}';
 
 describe('metrics', () => {
-  it('count requests by outcome, credits, queue waits, workers and bytes', async () => {
+  it('metrics count requests by outcome, credits, queue waits, workers and bytes', async () => {
     await (await post(server, form(OVERLAY))).arrayBuffer();
     await post(server, form({ text: 'no size' }));
     await post({ url: server.url, key: 'nonsense' }, form(OVERLAY));
@@ -53,7 +53,7 @@ describe('metrics', () => {
 });
 
 describe('logs', () => {
-  it("contain the client's trace id with the render id", async () => {
+  it("logs contain the client's trace id with the render id", async () => {
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
     const response = await post(server, form(OVERLAY), { headers: { traceparent: `00-${trace}-00f067aa0ba902b7-01` } });
     await response.arrayBuffer();

@@ -262,6 +262,6 @@ it('refuses a caption of thousands of combining marks', async () => {
   expect(faults).toEqual(['#/overlays conflict', '#/overlays/0/text too_long', '#/text too_long']);
 });
 
-it('never logs a key', () => {
+it('the server never logs a key', () => {
   expect(server.output().stderr).not.toContain('sb_live_');
 });

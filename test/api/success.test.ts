@@ -31,7 +31,7 @@ describe('a captioned image', () => {
     expect(await decode(body)).toMatchObject({ width: 540, height: 960, channels: 3 });
   });
 
-  it('has one centered bar of 9.6 % of the shorter side, black at 60 %, and no other changed pixels', async () => {
+  it('a captioned image has one centered bar of 9.6 % of the shorter side, black at 60 %, and no other changed pixels', async () => {
     const response = await post(server, form({ asset: await plainPng(1000, 1400, '#fff'), text: 'Hello' }));
     const pixels = await decode(await response.arrayBuffer());
     expect(rowsWhere(pixels, isBarOnWhite)).toEqual([{ top: 652, bottom: 748 }]);
@@ -41,7 +41,7 @@ describe('a captioned image', () => {
     ]);
   });
 
-  it('has bars at their positions, with 0 at the top edge and 100 at the bottom edge', async () => {
+  it('a captioned image has bars at their positions, with 0 at the top edge and 100 at the bottom edge', async () => {
     const overlays = JSON.stringify([
       { text: 'top', position: 0 },
       { text: 'quarter', position: 25 },
@@ -56,7 +56,7 @@ describe('a captioned image', () => {
     ]);
   });
 
-  it('has default bars 10 % apart and ignores unknown keys, null positions, width and height', async () => {
+  it('a captioned image has default bars 10 % apart and ignores unknown keys, null positions, width and height', async () => {
     const overlays = JSON.stringify([{ text: 'a', position: null, color: 'red' }, { text: 'b' }, { text: 'c' }]);
     const asset = await plainPng(500, 1000, '#fff');
     const response = await post(server, form({ asset, overlays, width: 'nonsense', height: '-1' }));
@@ -102,7 +102,7 @@ describe('an overlay without an asset', () => {
 });
 
 describe('other endpoints', () => {
-  it('return 200 for ping and health', async () => {
+  it('ping and health return 200', async () => {
     const ping = await fetch(`${server.url}/ping`);
     expect([ping.status, await ping.text()]).toEqual([200, 'pong\n']);
     const health = await fetch(`${server.url}/health`);

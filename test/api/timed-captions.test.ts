@@ -58,7 +58,7 @@ describe('start and end of overlays', () => {
     { text: 'b', position: 80, start: 0.301 },
   ];
 
-  it('show each bar of a video only in its frames', async () => {
+  it('each bar of a video is shown only in the frames between its start and end', async () => {
     const response = await post(server, form({ asset: clip, overlays: JSON.stringify(overlays) }));
     expect(response.headers.get('x-warnings')).toBeNull();
     expect(await barsOf(response, [20, 80])).toEqual(['--', '--', 'x-', 'x-', '-x', '-x', '-x', '-x']);
@@ -72,7 +72,7 @@ describe('start and end of overlays', () => {
     expect([response.status, response.headers.get('x-warnings')]).toEqual([200, 'timing_ignored']);
   });
 
-  it('lead to a warning beyond the end of the video, which strict refuses', async () => {
+  it('a start beyond the end of the video leads to a warning, which strict refuses', async () => {
     const late = JSON.stringify([{ text: 'late', start: 0.8 }]);
     const response = await post(server, form({ asset: clip, overlays: late }));
     expect(response.headers.get('x-warnings')).toBe('never_shown');
@@ -95,7 +95,7 @@ describe('start and end of overlays', () => {
 });
 
 describe('captions', () => {
-  it('show cues at position 80, and stack them while they overlap', async () => {
+  it('cues are shown at position 80, and stacked while they overlap', async () => {
     const bars = await barsOf(await post(server, form({ asset: clip, captions: SRT })), [80, 73]);
     expect(bars).toEqual(['--', '--', 'x-', 'xx', '-x', '--', '--', '--']);
   });
@@ -117,7 +117,7 @@ describe('captions', () => {
     }
   });
 
-  it('report every invalid cue', async () => {
+  it('every invalid cue is reported', async () => {
     const captions = '0:01 --> 0:00\nA\n\n0:01 --> 0:02\nB\n\n0:03 --> x\nC';
     const problem = await problemOf(await post(server, form({ asset: clip, captions })));
     expect(problem.errors?.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([
@@ -126,7 +126,7 @@ describe('captions', () => {
     ]);
   });
 
-  it('can have 500 cues', async () => {
+  it('captions can have 500 cues', async () => {
     const time = (index: number): string =>
       `00:00:0${Math.floor(index / 1_000)},${String(index % 1_000).padStart(3, '0')}`;
     const cues = Array.from({ length: 500 }, (_, index) => `${time(index)} --> ${time(index + 1)}\nCue ${index}`);

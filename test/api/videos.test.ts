@@ -53,12 +53,12 @@ describe('a captioned video', () => {
     expect(read.frames).toHaveLength(12);
   });
 
-  it('that is the first one starts a second worker, so that short videos do not wait for long ones', async () => {
+  it('the first video starts a second worker, so that short videos do not wait for long ones', async () => {
     await until(videosReady);
     expect((await health(server)).renderer.videos.workers).toBe(2);
   });
 
-  it('has the same bar as an image of its size: 23 rows in the middle, black at 60 %', async () => {
+  it('a captioned video has the same bar as an image of its size: 23 rows in the middle, black at 60 %', async () => {
     const white = path.join(folder, 'white.mp4');
     const paint = (plane: number): number => (plane === 0 ? 235 : 128);
     makeClip({
@@ -81,7 +81,7 @@ describe('a captioned video', () => {
     for (const outside of [40, 100, 140, 200]) expect(brightness(outside)).toBeGreaterThan(248);
   });
 
-  it('does not delay an image render', async () => {
+  it('a video does not delay an image render', async () => {
     const release = holdVideos(server);
     const video = post(server, form({ asset: clip, text: 'held' }));
     await until(videosBusy);
@@ -96,7 +96,7 @@ describe('a captioned video', () => {
 });
 
 describe('a video that cannot be rendered', () => {
-  it('gets 413 before its body is read when its content-length is too large', async () => {
+  it('a video whose content-length is too large gets 413 before its body is read', async () => {
     const { hostname, port } = new URL(server.url);
     const socket = connect({ host: hostname, port: Number(port) });
     let response = '';
@@ -110,7 +110,7 @@ describe('a video that cannot be rendered', () => {
     expect(response).toMatch(/^HTTP\/1\.1 413 .*"code":"asset_too_large".*"limit":200000000,"actual":300000000/su);
   });
 
-  it('gets 422 when it is truncated before its index', async () => {
+  it('a video that is truncated before its index gets 422', async () => {
     const response = await post(server, form({ asset: clip.subarray(0, 200), text: 'a' }));
     expect(await problemOf(response)).toMatchObject({ status: 422, code: 'asset_undecodable' });
   });

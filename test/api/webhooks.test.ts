@@ -72,7 +72,7 @@ async function createKey(...args: string[]): Promise<{ id: string; key: string }
 }
 
 describe('an endpoint', () => {
-  it('gets signed webhooks of renders that end, until it is deleted', async () => {
+  it('an endpoint gets signed webhooks of renders that end, until it is deleted', async () => {
     const endpoint = await createEndpoint('/mine');
     expect(endpoint).toMatchObject({ url: `${receiver.url}/mine`, events: [], status: 'enabled' });
     const accepted = await post(server, form({ text: 'Hello', width: '64', height: '64', async: 'true' }));
@@ -96,7 +96,7 @@ describe('an endpoint', () => {
     expect(gone).toMatchObject({ status: 404, code: 'webhook_not_found' });
   });
 
-  it('gets only the events it wants, and one when a batch is complete', async () => {
+  it('an endpoint gets only the events it subscribed to, and one when a batch is complete', async () => {
     const { id } = await createEndpoint('/batch', ['batch.completed']);
     const requests = [1, 2].map(() => ({ text: 'Hi', width: 32, height: 32 }));
     const batch = await result<{ id: string }>(call('POST', '/v1/batches', { requests }), 202);
@@ -108,7 +108,7 @@ describe('an endpoint', () => {
     await call('DELETE', `/v1/webhook-endpoints/${id}`);
   });
 
-  it('gets a test event, shows what happened, and gets it again on request', async () => {
+  it('an endpoint gets a test event, shows what happened, and gets it again on request', async () => {
     const endpoint = await createEndpoint('/switch', ['render.failed']);
     const { id } = await result<Delivery>(call('POST', `/v1/webhook-endpoints/${endpoint.id}/test`), 202);
     await until(async () => (await delivery(id)).last_status !== null);
@@ -132,7 +132,7 @@ describe('an endpoint', () => {
     expect(page.next_cursor).toBeNull();
   });
 
-  it('that responds with 410 is disabled, and works again when it is enabled', async () => {
+  it('an endpoint that responds with 410 is disabled, and works again when it is enabled', async () => {
     const DISABLED = 'storybar_webhook_endpoints_disabled_total{reason="gone"}';
     const before = (await scrape(server.url)).get(DISABLED) ?? 0;
     const endpoint = await createEndpoint('/410');
@@ -154,7 +154,7 @@ describe('an endpoint', () => {
     expect(lines).toContainEqual(expect.objectContaining(expected));
   });
 
-  it('has both secrets in use after a rotation, or only the new one without an overlap', async () => {
+  it('an endpoint has both secrets in use after a rotation, or only the new one without an overlap', async () => {
     const endpoint = await createEndpoint('/rotated');
     const of = `/v1/webhook-endpoints/${endpoint.id}`;
     const rotated = await result<Endpoint>(call('POST', `${of}/rotate-secret`), 200);
@@ -184,7 +184,7 @@ describe('an endpoint', () => {
 });
 
 describe('webhook_url', () => {
-  it('gets the webhook of its render, signed with the secret of the account', async () => {
+  it('webhook_url gets the webhook of its render, signed with the secret of the account', async () => {
     const { secret } = await result<{ secret: string }>(call('GET', '/v1/webhook-secret'), 200);
     const fields = { text: 'Hi', width: 32, height: 32, deliver: 'url', webhook_url: `${receiver.url}/link` };
     const { id } = await result<{ id: string }>(call('POST', '/v1/overlay', fields), 200);
@@ -246,7 +246,7 @@ describe('the API of webhooks', () => {
     }
   });
 
-  it('does not show or change what belongs to another account', async () => {
+  it('the webhooks API does not show or change the data of another account', async () => {
     const endpoint = await createEndpoint('/foreign');
     const of = `/v1/webhook-endpoints/${endpoint.id}`;
     const { id } = await result<Delivery>(call('POST', `${of}/test`), 202);

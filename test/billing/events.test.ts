@@ -49,11 +49,14 @@ describe('the signature of an event', () => {
     expect(await world.subscription()).toMatchObject({ plan: 'pro' });
   });
 
-  it.each([undefined, '', 't=,v1=', 't=1', 'nonsense', 'v1=00,t=x'])('that reads %j is refused', async (signature) => {
-    await expect(world.billing.receive(bodyOf(firstEvent()), signature)).rejects.toMatchObject({
-      code: 'invalid_signature',
-    });
-  });
+  it.each([undefined, '', 't=,v1=', 't=1', 'nonsense', 'v1=00,t=x'])(
+    'the signature of an event that reads %j is refused',
+    async (signature) => {
+      await expect(world.billing.receive(bodyOf(firstEvent()), signature)).rejects.toMatchObject({
+        code: 'invalid_signature',
+      });
+    },
+  );
 
   it('an event is refused when a byte of its body was changed', async () => {
     const body = bodyOf(firstEvent());
@@ -62,7 +65,7 @@ describe('the signature of an event', () => {
     await expect(world.billing.receive(other, signature)).rejects.toMatchObject({ code: 'invalid_signature' });
   });
 
-  it('may be made with either secret while one is being replaced', async () => {
+  it('the signature of an event may be made with either secret while one is being replaced', async () => {
     expect(await world.webhooks.resend(firstEvent(), { secret: 'whsec_new' })).toBe(200);
     expect(await world.subscription()).toMatchObject({ plan: 'pro' });
   });
@@ -74,7 +77,7 @@ describe('the signature of an event', () => {
 });
 
 describe('events', () => {
-  it('that arrive several times are applied once', async () => {
+  it('events that arrive several times are applied once', async () => {
     world.account.pay(await openCheckout('pro'));
     const before = lookups();
     expect(await world.webhooks.deliver({ copies: 3 })).toEqual(Array.from({ length: 9 }, () => 200));
@@ -83,13 +86,13 @@ describe('events', () => {
     expect(audit.filter(({ action }) => action === 'subscription.provider')).toHaveLength(1);
   });
 
-  it('that arrive in parallel lead to one state', async () => {
+  it('events that arrive in parallel lead to one state', async () => {
     world.account.pay(await openCheckout('pro'));
     await world.webhooks.deliver({ copies: 4, inParallel: true });
     expect(await world.subscription()).toMatchObject({ plan: 'pro', status: 'active' });
   });
 
-  it('that arrive in reverse order lead to the current state', async () => {
+  it('events that arrive in reverse order lead to the current state', async () => {
     const bought = await world.buy('pro');
     world.account.setStatus(bought, 'past_due');
     world.account.payOpenInvoices(bought.customer);
@@ -98,7 +101,7 @@ describe('events', () => {
     expect(await world.subscription()).toMatchObject({ plan: 'business', status: 'active' });
   });
 
-  it('that are sent again after days change nothing', async () => {
+  it('events that are sent again after days change nothing', async () => {
     const bought = await world.buy('pro');
     const old = world.webhooks.delivered.filter(({ type }) => type !== 'customer.subscription.deleted');
     world.account.end(bought);
@@ -107,7 +110,7 @@ describe('events', () => {
     expect(await world.subscription()).toMatchObject({ status: 'inactive' });
   });
 
-  it('about an old subscription do not affect the new one', async () => {
+  it('events about an old subscription do not affect the new one', async () => {
     const old = await world.buy('pro');
     world.account.end(old);
     const late = firstEvent();
@@ -121,7 +124,7 @@ describe('events', () => {
     expect(await world.subscription()).toMatchObject({ plan: 'business', status: 'active' });
   });
 
-  it('about two paid subscriptions make the newest count and log a warning', async () => {
+  it('events about two paid subscriptions make the newest count and log a warning', async () => {
     const { customer } = await world.buy('pro');
     world.account.advance(1);
     world.account.subscribe(customer, 'price_starter');
@@ -132,7 +135,7 @@ describe('events', () => {
     );
   });
 
-  it('about an unknown customer or of another type are accepted and ignored', async () => {
+  it('events about an unknown customer or of another type are accepted and ignored', async () => {
     world.account.customers.set('cus_other', { metadata: {}, card: 'good', deleted: false });
     world.account.subscribe('cus_other', 'price_pro');
     world.account.emit('charge.succeeded', { id: 'ch_1', object: 'charge', customer: 'cus_other' });
@@ -227,13 +230,13 @@ describe('two servers that read from Stripe at the same time', () => {
     expect(pending).toBe(false);
   }
 
-  it('never go back to the older state', async () => {
+  it('two servers never go back to the older state', async () => {
     const bought = await world.buy('pro');
     await overtake(() => world.account.setStatus(bought, 'past_due'));
     expect(await world.subscription()).toMatchObject({ status: 'inactive' });
   });
 
-  it('never go back to the older state, even when the newer one changed nothing', async () => {
+  it('two servers never go back to the older state, even when the newer one changed nothing', async () => {
     const bought = await world.buy('pro');
     world.account.setStatus(bought, 'past_due');
     await overtake(() => world.account.setStatus(bought, 'active'));

@@ -35,7 +35,7 @@ describe('the first plan', () => {
     expect(await world.subscription()).toMatchObject({ plan: 'starter', status: 'active' });
   });
 
-  it('may be free, without a request to Stripe', async () => {
+  it('the first plan may be free, without a request to Stripe', async () => {
     expect(await world.choose('free')).toEqual({ kind: 'granted', when: 'now' });
     expect(await world.subscription()).toMatchObject({ plan: 'free', status: 'active', provider: 'manual' });
     expect(world.fake.requests).toEqual([]);
@@ -84,7 +84,7 @@ describe('an upgrade', () => {
     expect(await world.subscription()).toEqual({ ...before, plan: 'business' });
   });
 
-  it('waits for its invoice when the card is declined', async () => {
+  it('an upgrade waits for its invoice when the card is declined', async () => {
     const bought = await world.buy('starter');
     const customer = world.account.customers.get(bought.customer);
     if (customer) customer.card = 'declined';
@@ -131,7 +131,7 @@ describe('a downgrade', () => {
     expect(await world.subscription()).toMatchObject({ plan: 'starter', nextPlan: null, status: 'active' });
   });
 
-  it('can be changed, taken back and replaced by an upgrade or a cancellation', async () => {
+  it('a downgrade can be changed, taken back and replaced by an upgrade or a cancellation', async () => {
     await world.buy('pro');
     await world.choose('starter');
     await world.choose('pro');
@@ -172,7 +172,7 @@ describe('the free plan, chosen while another one is paid for,', () => {
     expect(await world.subscription()).toMatchObject({ plan: 'free', status: 'active' });
   });
 
-  it('can be taken back', async () => {
+  it('a pending switch to the free plan can be taken back', async () => {
     await world.buy('pro');
     await world.choose('free');
     await world.billing.resume(world.accountId);
@@ -203,7 +203,7 @@ describe('the free plan, chosen while another one is paid for,', () => {
     expect(await world.subscription()).toEqual(free);
   });
 
-  it('can be replaced by a paid plan again', async () => {
+  it('a pending switch to the free plan can be replaced by a paid plan', async () => {
     await world.buy('pro');
     await world.choose('free');
     world.account.advance(31);
@@ -225,7 +225,7 @@ describe('canceling', () => {
     await expect(world.billing.resume(world.accountId)).rejects.toMatchObject({ code: 'subscription_inactive' });
   });
 
-  it('in the customer portal is recognized and can be taken back', async () => {
+  it('canceling in the customer portal is recognized and can be taken back', async () => {
     const bought = await world.buy('pro');
     bought.cancelAt = bought.ends;
     world.account.emitChange(bought);
@@ -236,7 +236,7 @@ describe('canceling', () => {
     expect(await world.subscription()).toMatchObject({ renews: true });
   });
 
-  it('works for a free plan', async () => {
+  it('canceling works for a free plan', async () => {
     await world.choose('free');
     await world.billing.cancel(world.accountId);
     expect(await world.subscription()).toMatchObject({ plan: 'free', renews: false });
@@ -270,7 +270,7 @@ describe('an unpaid invoice', () => {
     expect(await world.subscription()).toMatchObject({ status: 'inactive' });
   });
 
-  it('does not matter for a trial, which is active', async () => {
+  it('an unpaid invoice does not end a trial', async () => {
     const bought = await world.buy('pro');
     world.account.setStatus(bought, 'trialing');
     await world.webhooks.deliver();
@@ -287,7 +287,7 @@ describe('the customer portal', () => {
 });
 
 describe('a customer deleted at Stripe', () => {
-  it('ends the subscription, and a new customer can be created', async () => {
+  it('deleting a customer at Stripe ends the subscription, and a new customer can be created', async () => {
     const { customer } = await world.buy('pro');
     world.account.deleteCustomer(customer);
     await world.webhooks.deliver();

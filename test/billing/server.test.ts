@@ -75,7 +75,7 @@ async function render(): Promise<number> {
 }
 
 describe('a server with Stripe', () => {
-  it('lets a key render only while its plan is paid', async () => {
+  it('a server with Stripe lets a key render only while its plan is paid', async () => {
     expect(await render()).toBe(403);
     const bought = fake.account.subscribe(CUSTOMER, 'price_pro');
     expect(await webhooks.deliver({ copies: 2, inParallel: true })).toEqual(Array.from({ length: 6 }, () => 200));

@@ -44,7 +44,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     await foreignSite.stop();
   });
 
-  it('lead from the front page to the first render with two clicks and two fields', async () => {
+  it('two clicks and two fields lead from the front page to the first render', async () => {
     const { page, complaints } = await visit(browser, server.url);
     await page.addInitScript(`document.addEventListener('click', (event) => {
       if (event.isTrusted) sessionStorage.setItem('clicks', Number(sessionStorage.getItem('clicks')) + 1);
@@ -69,7 +69,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     await page.context().close();
   });
 
-  it('create a key, copy it, render with it and show the render on the usage page', async () => {
+  it('a user creates a key, copies it, renders with it and sees the render on the usage page', async () => {
     const { page, complaints } = await visit(browser, server.url);
     await signUp(page);
     const key = await createKey(page, 'my shop');
@@ -97,7 +97,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     await page.context().close();
   });
 
-  it('can be used with the keyboard alone', async () => {
+  it('account pages can be used with the keyboard alone', async () => {
     const { page } = await visit(browser, server.url);
     await page.goto('/signup');
     await tabTo(page, page.getByLabel('Email'));
@@ -130,7 +130,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     await page.context().close();
   });
 
-  it('work without JavaScript', async () => {
+  it('account pages work without JavaScript', async () => {
     const { page } = await visit(browser, server.url, { javaScriptEnabled: false });
     await signUp(page);
     expect(await createKey(page, 'plain')).toMatch(/^sb_live_/u);
@@ -138,7 +138,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     await page.context().close();
   });
 
-  it('show an error next to its field and announce it to screen readers', async () => {
+  it('forms show an error next to its field and announce it to screen readers', async () => {
     const { page } = await visit(browser, server.url);
     await page.goto('/signup');
     await fill(page, { Email: 'ann@example.com', Password: 'short' }, 'Create account');
@@ -227,7 +227,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
       await page.goto(foreignSite.origin);
     };
 
-    it('which cannot send our forms', async () => {
+    it('another site cannot send our forms', async () => {
       const { page } = await visit(browser, server.url);
       await signUp(page);
       const token = (await page.locator('input[name=token]').first().getAttribute('value')) ?? '';
@@ -247,7 +247,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
       await page.context().close();
     });
 
-    it('which cannot embed our pages', async () => {
+    it('another site cannot embed our pages', async () => {
       const { page } = await visit(browser, server.url);
       await signUp(page);
       await visitForeignSite(page, `<iframe src="${server.url}/dashboard/keys"></iframe>`);
@@ -255,7 +255,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
       await page.context().close();
     });
 
-    it('which can read the response to a render only with a key that lists their origin', async () => {
+    it('another site can read the response to a render only with a key that lists its origin', async () => {
       const { page } = await visit(browser, server.url);
       await signUp(page);
       const allowed = await createKey(page, 'page', foreignSite.origin);

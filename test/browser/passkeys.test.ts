@@ -103,7 +103,7 @@ describe.skipIf('reason' in found)(`passkeys${whySkipped(found)}`, () => {
     await page.context().close();
   });
 
-  it('cannot be used with a response that was used before, or that another visitor got the challenge for', async () => {
+  it('passkeys cannot be used with an old response, or with the challenge of another visitor', async () => {
     const { page } = await visit(browser, origin);
     await addAuthenticator(page);
     await signUp(page, 'eve@browser.example.com');

@@ -254,7 +254,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     expect(visited.complaints).toEqual([]);
   });
 
-  it('works without storage', async () => {
+  it('the playground editor works without storage', async () => {
     if ('reason' in found) throw new Error(found.reason);
     visited = await visit(found.browser, server.url);
     page = visited.page;
@@ -332,7 +332,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     expect(visited.complaints.filter((complaint) => !complaint.includes('429'))).toEqual([]);
   });
 
-  it('lets a signed-in visitor pay from the session and shows price and credits before the click', async () => {
+  it('the playground editor lets a signed-in visitor pay from the session and shows price and credits before the click', async () => {
     if ('reason' in found) throw new Error(found.reason);
     visited = await visit(found.browser, server.url);
     page = visited.page;

@@ -16,7 +16,7 @@ describe.skipIf('reason' in found)(`the look of captions${whySkipped(found)}`, (
     if ('browser' in found) await found.browser.close();
   });
 
-  it('can be chosen in the playground, which previews it, shows its code and keeps bars in the safe area', async () => {
+  it('the look of captions can be chosen in the playground, which previews it, shows its code and keeps bars in the safe area', async () => {
     if ('reason' in found) throw new Error(found.reason);
     const { page } = await visit(found.browser, server.url, {});
     await page.goto('/playground');

@@ -39,7 +39,7 @@ describe('a draft', () => {
     },
   );
 
-  it('from a stranger keeps only values that make sense', () => {
+  it('a draft from a stranger keeps only values that make sense', () => {
     const hostile = {
       bars: [
         null,

@@ -107,7 +107,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     expect(visited.complaints).toEqual([]);
   });
 
-  it('works with the keyboard only', async () => {
+  it('the playground works with the keyboard only', async () => {
     await open();
     await handle(1).focus();
     await page.keyboard.press('ArrowDown');
@@ -285,7 +285,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     expect(await hint.isVisible()).toBe(true);
   });
 
-  it('works on a phone with touch', async () => {
+  it('the playground works on a phone with touch', async () => {
     await open({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360);
     const box = await handle(1).boundingBox();

@@ -35,7 +35,7 @@ describe.skipIf('reason' in found)(`pages of stored renders${whySkipped(found)}`
     files.close();
   });
 
-  it('fit every screen, are accessible, and cancel and delete a render', async () => {
+  it('pages of stored renders fit every screen, are accessible, and cancel and delete a render', async () => {
     const { page, complaints } = await visit(browser, server.url);
     await page.goto('/signup');
     await page.getByLabel('Email').fill('renders@browser.example.com');

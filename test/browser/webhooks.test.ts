@@ -29,7 +29,7 @@ describe.skipIf('reason' in found)(`webhook pages${whySkipped(found)}`, () => {
   const check = async (page: Page, isThorough = false): Promise<void> =>
     expect(await lookFaults(page, isThorough)).toEqual([]);
 
-  it('lead from a new endpoint to the response of a test event', async () => {
+  it('webhook pages lead from a new endpoint to the response of a test event', async () => {
     const { page, complaints } = await visit(browser, server.url);
     await page.goto('/signup');
     await page.getByLabel('Email').fill('webhooks@browser.example.com');

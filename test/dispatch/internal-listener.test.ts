@@ -185,7 +185,7 @@ describe('the internal listener', () => {
     expect(response.trailers[HASH_TRAILER]).toBe(createHash('sha256').update(body).digest('hex'));
   });
 
-  it('passes on how much is done, to those who asked for it and only for the step that runs', async () => {
+  it('the internal listener passes on progress only if it was requested and only for the step that runs', async () => {
     const fractions: number[] = [];
     const step = { type: 'render', asset: undefined, recipe: RECIPE } as const;
     const onProgress = (fraction: number): void => void fractions.push(fraction);

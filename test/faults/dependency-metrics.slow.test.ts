@@ -44,7 +44,7 @@ describe.skipIf(!hasNats)('API servers and a worker node (needs nats-server)', (
     await nats.stop();
   });
 
-  it('count a render process once, although every API server knows the whole fleet', async () => {
+  it('API servers count a render process once, although every API server knows the whole fleet', async () => {
     const worker = await startWorker(nats.url);
     const [first, second] = servers as [RunningServer, RunningServer];
     for (const server of servers) {
@@ -70,7 +70,7 @@ describe.skipIf(!hasNats)('API servers and a worker node (needs nats-server)', (
     await worker.stop();
   });
 
-  it('report a lost connection to NATS', async () => {
+  it('servers and workers report a lost connection to NATS', async () => {
     const [server] = servers as [RunningServer];
     await nats.kill();
     await until(async () => (await scrape(server.url)).get('storybar_nats_connected') === 0);

@@ -140,7 +140,7 @@ describe('the log of a server', () => {
     expect(canceled()).toHaveLength(1);
   });
 
-  it('has one line for a request to a path that does not exist, and for bytes that are not HTTP', async () => {
+  it('the log of a server has one line for a request to a path that does not exist, and for bytes that are not HTTP', async () => {
     const response = await fetch(`${server.url}/nowhere?token=query-secret`);
     expect(await search(idOf(response))).toMatchObject([
       { method: 'GET', route: 'unknown', status: 404, code: 'not_found' },
@@ -149,7 +149,7 @@ describe('the log of a server', () => {
     expect(await search(idOf(malformed))).toMatchObject([{ status: 404, code: 'not_found' }]);
   });
 
-  it('never contains a key, a caption or a query string, and has probes only at level debug', async () => {
+  it('the log of a server never contains a key, a caption or a query string, and has probes only at level debug', async () => {
     for (const probe of ['ping', 'health', 'ready', 'metrics'])
       await fetch(`${server.url}/${probe}?token=query-secret`);
     const response = await fetch(`${server.url}/docs/errors?token=query-secret`);
@@ -188,7 +188,7 @@ describe.skipIf(!hasNats)('the logs of an API server and a worker node (needs na
     await nats.stop();
   });
 
-  it('have the render id of a delivered render, and the request line names the worker node', async () => {
+  it('the logs have the render id of a delivered render, and the request line names the worker node', async () => {
     const response = await post(server, form({ asset: await plainPng(64, 48, 'gray'), text: CAPTION }));
     await response.arrayBuffer();
     const onWorker = await grep(() => worker.stderr(), idOf(response), 'render completed');
@@ -197,7 +197,7 @@ describe.skipIf(!hasNats)('the logs of an API server and a worker node (needs na
     expect(onWorker[0]).toMatchObject({ worker: 'image-1', version, host: hostname() });
   });
 
-  it('have the render id and the reason of an asset that could not be decoded', async () => {
+  it('the logs have the render id and the reason of an asset that could not be decoded', async () => {
     const corrupt = (await noisyJpeg(640, 480)).subarray(0, 300);
     const response = await post(server, form({ asset: corrupt, text: CAPTION }));
     const [onWorker] = await grep(() => worker.stderr(), idOf(response), 'probe failed');
@@ -206,7 +206,7 @@ describe.skipIf(!hasNats)('the logs of an API server and a worker node (needs na
     expect(line).toMatchObject({ status: 422, code: 'asset_undecodable', worker: onWorker?.['node'] });
   });
 
-  it('have the render id of a render whose worker node died', async () => {
+  it('the logs have the render id of a render whose worker node died', async () => {
     const victim = await startWorker(nats.url);
     await until(() => health(server).then(({ renderer }) => renderer.images.ready === 2));
     const release = hold([...worker.renderPids(), ...victim.renderPids()]);

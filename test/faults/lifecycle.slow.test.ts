@@ -63,7 +63,7 @@ describe('shutdown', () => {
     expect(await server.exited).toEqual({ code: 0, signal: null });
   });
 
-  it('does not wait for a client that stopped reading', async () => {
+  it('shutdown does not wait for a client that stopped reading', async () => {
     const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_SHUTDOWN_SECONDS: '1' });
     const body = new Uint8Array(
       await new Response(form({ asset: await noisyJpeg(2500, 2000), text: 'x' })).arrayBuffer(),

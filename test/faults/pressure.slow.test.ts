@@ -135,27 +135,30 @@ describe('an upload that takes longer than STORYBAR_UPLOAD_SECONDS', () => {
     ['on a new connection', {}, 0],
     ['after `expect: 100-continue`', { expect: '100-continue' }, 0],
     ['on a connection that was used before', {}, 1],
-  ])('gets 408 with a detail that names the limit, %s', async (_when, headers, earlierRequests) => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    for (let count = 0; count < earlierRequests; count += 1) {
-      const [response] = (await once(request(`${impatient.url}/ping`, { agent }).end(), 'response')) as [
-        IncomingMessage,
-      ];
-      await buffer(response);
-    }
-    const began = performance.now();
-    const response = await uploadForever(agent, headers);
-    expect(performance.now() - began).toBeGreaterThan(1_900);
-    expect(response.headers['content-type']).toMatch(/^application\/problem\+json/u);
-    expect(JSON.parse((await buffer(response)).toString())).toMatchObject({
-      status: 408,
-      code: 'upload_too_slow',
-      detail: expect.stringContaining('within 2 seconds'),
-      instance: response.headers['x-render-id'],
-    });
-    agent.destroy();
-    await until(() => impatient.workDirectories().length === 0);
-  });
+  ])(
+    'an upload that takes too long gets 408 with a detail that names the limit, %s',
+    async (_when, headers, earlierRequests) => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      for (let count = 0; count < earlierRequests; count += 1) {
+        const [response] = (await once(request(`${impatient.url}/ping`, { agent }).end(), 'response')) as [
+          IncomingMessage,
+        ];
+        await buffer(response);
+      }
+      const began = performance.now();
+      const response = await uploadForever(agent, headers);
+      expect(performance.now() - began).toBeGreaterThan(1_900);
+      expect(response.headers['content-type']).toMatch(/^application\/problem\+json/u);
+      expect(JSON.parse((await buffer(response)).toString())).toMatchObject({
+        status: 408,
+        code: 'upload_too_slow',
+        detail: expect.stringContaining('within 2 seconds'),
+        instance: response.headers['x-render-id'],
+      });
+      agent.destroy();
+      await until(() => impatient.workDirectories().length === 0);
+    },
+  );
 });
 
 const PRLIMIT = '/usr/bin/prlimit';

@@ -131,7 +131,7 @@ describe.skipIf(!hasNats)('access to NATS (needs nats-server)', () => {
       expect(await served(await startPair(url, { STORYBAR_NATS_CA: certificate }))).toBe(200);
     });
 
-    it('does not connect to a server with an untrusted certificate', async () => {
+    it('the service does not connect to NATS with an untrusted certificate', async () => {
       const nats = await startBroker(encrypted('stranger').configuration);
       const url = `tls://me:${SECRET}@localhost:${new URL(nats.url).port}`;
       expect(
@@ -142,7 +142,7 @@ describe.skipIf(!hasNats)('access to NATS (needs nats-server)', () => {
       ).toEqual(LOCKED_OUT);
     });
 
-    it('does not connect without encryption to a tls:// URL', async () => {
+    it('the service does not connect to a tls:// URL without encryption', async () => {
       const nats = await startBroker(`${QUEUE}authorization { user: me, password: "${SECRET}" }`);
       const programs = await startPair(`tls://me:${SECRET}@localhost:${new URL(nats.url).port}`);
       expect(await lockedOut(programs, "server does not support 'tls'")).toEqual(LOCKED_OUT);
@@ -150,7 +150,7 @@ describe.skipIf(!hasNats)('access to NATS (needs nats-server)', () => {
   });
 
   it.each(['serve', 'worker'])(
-    'does not start `storybar %s` with invalid credentials and certificate files',
+    '`storybar %s` does not start with invalid credentials and certificate files',
     async (command) => {
       const file = path.join(directory, 'notes.txt');
       writeFileSync(file, SECRET);

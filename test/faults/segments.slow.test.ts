@@ -154,7 +154,7 @@ describe.skipIf(!hasNats)('a video in segments on remote workers (needs nats-ser
     await expectNothingLeft(server, [other]);
   });
 
-  it('does not wait for a worker whose render process is stopped', async () => {
+  it('a video does not wait for a worker whose render process is stopped', async () => {
     const [server, slow, other] = await Promise.all([startApiServer(), startOneWorker(), startOneWorker()]);
     await waitForSlots(server, 2);
     const response = startRender(server);

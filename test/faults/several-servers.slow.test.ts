@@ -41,7 +41,7 @@ describe.skipIf(postgresUrl === '')('two servers on one PostgreSQL', () => {
   const ask = async (key: string, index: number, headers: Record<string, string> = {}): Promise<Response> =>
     await post({ url: index % 2 === 0 ? first.url : second.url, key }, form(OVERLAY), { headers });
 
-  it('never exceed the credits of a plan together', async () => {
+  it('two servers on one PostgreSQL never exceed the credits of a plan together', async () => {
     const { key, account } = await newKey(first, 'hundred');
     const responses = await Promise.all(Array.from({ length: 300 }, async (_, index) => await ask(key, index)));
     const delivered = responses.filter(({ status }) => status === 200).length;
@@ -71,7 +71,7 @@ describe.skipIf(postgresUrl === '')('two servers on one PostgreSQL', () => {
     expect([(await ask(key, 0)).status, (await ask(key, 1)).status]).toEqual([401, 401]);
   });
 
-  it('render and charge once for one idempotency key', async () => {
+  it('two servers on one PostgreSQL render and charge once for one idempotency key', async () => {
     const { key } = await newKey(first, 'wide');
     const headers = { 'idempotency-key': randomUUID() };
     const responses: Response[] = [];
@@ -89,7 +89,7 @@ describe.skipIf(postgresUrl === '')('two servers on one PostgreSQL', () => {
 });
 
 describe('two servers with one data directory', () => {
-  it('render again, free of charge, what the other one has evicted from the replay cache', async () => {
+  it('a server renders again, free of charge, what another one has evicted from the replay cache', async () => {
     const first = await startServer({ STORYBAR_WORKERS: '1' });
     const second = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_DATA_DIR: first.dataDirectory });
     const headers = { 'idempotency-key': randomUUID() };

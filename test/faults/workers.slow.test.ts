@@ -60,14 +60,14 @@ describe('a worker that is killed', () => {
     expect((await health(server)).renderer.images.restarts).toBe(before + 1);
   });
 
-  it('on every attempt, as the kernel does without memory, leads to a 503 and leaves nothing behind', async () => {
+  it('a render whose worker is killed on every attempt, as by the kernel without memory, gets 503 and leaves nothing behind', async () => {
     const response = await renderWhileWorkersDieOf('SIGKILL');
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await problemOf(response)).toMatchObject({ status: 503, code: 'renderer_unavailable' });
     await until(() => server.workDirectories().length === 0);
   });
 
-  it('by its own crash on every attempt leads to a 422', async () => {
+  it('a render whose worker crashes on every attempt gets 422', async () => {
     const response = await renderWhileWorkersDieOf('SIGSEGV');
     expect(await problemOf(response)).toMatchObject({ status: 422, code: 'asset_undecodable' });
   });

@@ -167,12 +167,12 @@ describe('the guides and the README', () => {
       .map((code) => ({ file, code, output: /-o (?<output>\S+)/u.exec(code)?.groups?.['output'] ?? '' }));
   });
 
-  it('contain at least nine requests', () => {
+  it('the guides and the README contain at least nine requests', () => {
     expect(curls.length).toBeGreaterThan(8);
   });
 
   it.skipIf(IS_INSTALLED['curl'] !== true).each(curls.filter(({ output }) => output !== ''))(
-    'contain a request that works: $file, $code',
+    'the guides and the README contain a request that works: $file, $code',
     async ({ code, output }) => {
       await sendAsShell(fillIn(code));
       expect(takeSignature(output)).toMatch(new RegExp(`^${SIGNATURES[path.extname(output)]}`, 'u'));
@@ -180,7 +180,7 @@ describe('the guides and the README', () => {
   );
 
   it.skipIf(IS_INSTALLED['curl'] !== true)(
-    'contain one invalid request, with the three errors that the text announces',
+    'the guides and the README contain one invalid request, with the three errors that the text announces',
     async () => {
       const [invalid, ...others] = curls.filter(({ output }) => output === '');
       expect(others).toEqual([]);

@@ -37,7 +37,7 @@ const text = readFileSync('docs/openapi.json', 'utf8');
 const document = JSON.parse(text) as Document;
 
 describe('docs/openapi.json', () => {
-  it('has no dangling references', () => {
+  it('the OpenAPI document has no dangling references', () => {
     const references = [...text.matchAll(/"\$ref": "#(?<pointer>[^"]+)"/gu)].map(
       (match) => match.groups?.['pointer'] ?? '',
     );

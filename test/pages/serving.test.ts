@@ -80,7 +80,7 @@ describe('public pages', () => {
     expect((await fetch(`${server.url}/assets/older/..%2fpackage.json`)).status).toBe(404);
   });
 
-  it('use the requested host in examples, unless it contains markup', async () => {
+  it('public pages use the requested host in examples, unless it contains markup', async () => {
     const llmsTextFor = async (host: string): Promise<string> => (await get('/llms.txt', { host })).text;
     expect(await llmsTextFor('captions.example.com')).toContain('curl http://captions.example.com/v1/overlay');
     expect(await llmsTextFor('a"><b>')).toContain('curl http://127.0.0.1:8080/v1/overlay');
@@ -92,7 +92,7 @@ describe('public pages', () => {
     );
   });
 
-  it('return errors as HTML to browsers and as problem+json to other clients', async () => {
+  it('public pages return errors as HTML to browsers and as problem+json to other clients', async () => {
     const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
     const page = await fetch(`${server.url}/docs/nothing`, { headers: { accept } });
     expect(page.status).toBe(404);
@@ -106,7 +106,7 @@ describe('public pages', () => {
     expect((await fetch(`${server.url}/docs`, { method: 'POST' })).headers.get('allow')).toBe('GET, HEAD');
   });
 
-  it("show an example request to a visitor who opens an API endpoint in a tab, even if the host isn't valid in a URL", async () => {
+  it("an API endpoint that is opened in a tab shows an example request, even if the host isn't valid in a URL", async () => {
     for (const [host, shown] of [
       ['captions.example.com', 'captions.example.com'],
       ['x:99999', 'localhost'],
@@ -125,7 +125,7 @@ describe('public pages', () => {
     expect(text).not.toContain('API endpoint</h1>');
   });
 
-  it('have no dead links', async () => {
+  it('public pages have no dead links', async () => {
     const seen = new Map<string, string>();
     const dead: string[] = [];
     const open = async (path: string): Promise<string> => {
@@ -150,7 +150,7 @@ describe('public pages', () => {
     expect(seen.size).toBeGreaterThan(12);
   });
 
-  it('have a Markdown twin, and one file with everything for language models', async () => {
+  it('public pages have a Markdown twin, and one file with everything for language models', async () => {
     const twin = await fetch(`${server.url}/docs/quickstart.md`);
     expect(twin.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
     expect(await twin.text()).toMatch(/^# Quickstart[^]*\/v1\/overlay/u);
@@ -176,7 +176,7 @@ describe('public pages', () => {
     expect((await fetch(`${server.url}/.well-known/security.txt`)).status).toBe(404);
   });
 
-  it('can be searched with an index whose links lead to existing sections', async () => {
+  it('the search index of the public pages links to existing sections only', async () => {
     const index = (await (await fetch(`${server.url}/docs/search.json`)).json()) as { path: string; text: string }[];
     expect(index.length).toBeGreaterThan(60);
     expect(index.find(({ path }) => path === '/docs/limits#idempotent-retries')?.text).toContain('idempotency-key');
@@ -191,7 +191,7 @@ describe('public pages', () => {
     expect(dead).toEqual([]);
   });
 
-  it('show an example error that the server really sends', async () => {
+  it('public pages show an example error that the server really sends', async () => {
     const { overlays, width, height } = EXAMPLE_ERROR.request;
     const response = await post(server, form({ width, height, overlays: JSON.stringify(overlays) }));
     const problem = await problemOf(response);
@@ -201,7 +201,7 @@ describe('public pages', () => {
     expect(page).toContain(problem.detail);
   });
 
-  it('include the same OpenAPI document as the repository, with code samples for the requested host', async () => {
+  it('the served OpenAPI document is the one in the repository, with code samples for the requested host', async () => {
     const response = await fetch(`${server.url}/openapi.json`);
     expect(response.headers.get('access-control-allow-origin')).toBe('*');
     const text = await response.text();

@@ -70,7 +70,7 @@ describe('the plan page', () => {
     expect((await visitor.get('/dashboard/plan')).text).not.toContain(', then <strong>');
   });
 
-  it('does not offer to cancel a free plan, and refuses it', async () => {
+  it('the plan page does not offer to cancel a free plan, and refuses it', async () => {
     const visitor = await newMember();
     expect((await visitor.get('/dashboard/plan')).text).not.toContain('Cancel plan');
     expect(await visitor.get('/dashboard/plan/cancel')).toMatchObject({ status: 303, location: '/dashboard/plan' });
@@ -125,7 +125,7 @@ describe('signing up', () => {
 });
 
 describe('the key pages', () => {
-  it('create one key however often the page of the new key is reloaded', async () => {
+  it('reloading the page of a new key creates no second key', async () => {
     const visitor = await newMember();
     const before = await visitor.keyIds();
     const created = await visitor.submit('/dashboard/keys', { name: 'once', mode: 'live', origins: '' });
@@ -138,7 +138,7 @@ describe('the key pages', () => {
     expect(await visitor.get('/dashboard/keys/new')).toMatchObject({ status: 303, location: '/dashboard/keys' });
   });
 
-  it('show a new key only to the session that created it', async () => {
+  it('a new key is shown only to the session that created it', async () => {
     const [owner, thief] = [await newMember(), await newMember()];
     await owner.createKey();
     thief.cookies.set('storybar-new-key', owner.cookies.get('storybar-new-key') ?? '');
@@ -146,7 +146,7 @@ describe('the key pages', () => {
     expect(await thief.get('/dashboard/keys/new')).toMatchObject({ status: 303 });
   });
 
-  it('show a new key once, rename it, and revoke it for good', async () => {
+  it('a new key is shown once, and can be renamed and revoked for good', async () => {
     const visitor = await newMember();
     const { key, id } = await visitor.createKey({ name: 'first' });
     expect(await outcomeOf(key)).toBe('200');
@@ -172,7 +172,7 @@ describe('the key pages', () => {
     expect(await outcomeOf(key, 'https://evil.example')).toBe('200');
   });
 
-  it('report all faults of a form together and keep what was typed', async () => {
+  it('the key pages report all faults of a form together and keep what was typed', async () => {
     const visitor = await newMember();
     const { status, text } = await visitor.submit('/dashboard/keys', {
       name: ' ',
@@ -308,7 +308,7 @@ describe('the operator pages', () => {
     expect(await operator.get('/operator/accounts/unknown')).toMatchObject({ status: 404 });
   });
 
-  it('refuse to suspend the account of the operator', async () => {
+  it('the operator pages refuse to suspend the account of the operator', async () => {
     const operator = newVisitor();
     await operator.signIn('operator@account.example.com');
     const { text } = await operator.get('/operator/accounts?q=operator@account.example.com');

@@ -59,7 +59,7 @@ describe('an account that signed up without a confirmed address', () => {
     expect(JSON.parse(playground.text)).toMatchObject({ account: { mode: 'test' } });
   });
 
-  it('gets 403 for a live key until the operator approves it on its page', async () => {
+  it('an account without a confirmed address gets 403 for a live key until the operator approves it on its page', async () => {
     const user = await signUp('bob@example.com');
     const account = await accountOf('bob@example.com');
     const key = await issue(account);

@@ -56,14 +56,14 @@ describe('a form', () => {
     [{ origin: 'http://127.0.0.1:1' }],
     [{ 'sec-fetch-site': 'cross-site' }],
     [{ 'sec-fetch-site': 'same-site' }],
-  ])('from another site does nothing, even with the right token: %j', async (headers) => {
+  ])('a form from another site does nothing, even with the right token: %j', async (headers) => {
     const { visitor } = await member();
     const token = await visitor.tokenOf('/dashboard/keys');
     expect(await visitor.send('/dashboard/keys', { ...attempt, token }, headers)).toMatchObject({ status: 403 });
     expect(await visitor.keyIds()).toEqual(FIRST_KEY_ONLY);
   });
 
-  it('with another content type or of excessive size is not read', async () => {
+  it('a form with another content type or an excessive size is not read', async () => {
     const { visitor } = await member();
     const token = await visitor.tokenOf('/dashboard/keys');
     const json = await visitor.send('/dashboard/keys', { ...attempt, token }, { 'content-type': 'text/plain' });
@@ -80,7 +80,7 @@ describe('a form', () => {
     expect(half.text.match(/class="fault"/gu)).toHaveLength(1);
   });
 
-  it('from another site neither signs in nor signs out', async () => {
+  it('a form from another site neither signs in nor signs out', async () => {
     const { visitor, email } = await member();
     const evil = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
     const token = await visitor.tokenOf('/dashboard');
@@ -94,7 +94,7 @@ describe('a form', () => {
 });
 
 describe('a session', () => {
-  it('gets a new secret at sign-in, so one that an attacker planted is worthless', async () => {
+  it('a session gets a new secret at sign-in, so one that an attacker planted is worthless', async () => {
     const { email } = await member();
     const victim = stranger();
     const planted = 'A'.repeat(43);
@@ -106,7 +106,7 @@ describe('a session', () => {
     expect(await attacker.get('/dashboard')).toMatchObject({ status: 303, location: '/signin' });
   });
 
-  it('ends when the user signs in again, signs out or changes the password', async () => {
+  it('a session ends when the user signs in again, signs out or changes the password', async () => {
     const { visitor, email } = await member();
     const steal = (): Visitor => {
       const thief = stranger();
@@ -135,7 +135,7 @@ describe('a session', () => {
     expect(await stranger().signIn(email)).toMatchObject({ status: 422 });
   });
 
-  it('ends on all devices on request, and when the role changes', async () => {
+  it('a session ends on all devices on request, and when the role changes', async () => {
     const { visitor, email } = await member();
     const elsewhere = stranger();
     await elsewhere.signIn(email);
@@ -146,7 +146,7 @@ describe('a session', () => {
     expect(await elsewhere.get('/dashboard')).toMatchObject({ status: 303 });
   });
 
-  it('has a cookie that is HttpOnly, SameSite, and Secure except on localhost without HTTPS', async () => {
+  it('a session has a cookie that is HttpOnly, SameSite, and Secure except on localhost without HTTPS', async () => {
     const { headers } = await new Visitor(server.url).get('/signin');
     expect(headers.getSetCookie()).toEqual([
       expect.stringMatching(/^storybar=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/u),
@@ -231,7 +231,7 @@ describe('pages for signed-in users', () => {
     },
   );
 
-  it('can be neither cached nor embedded by other sites', async () => {
+  it('pages for signed-in users can be neither cached nor embedded by other sites', async () => {
     const { visitor } = await member();
     const { id } = await visitor.createKey();
     for (const path of [...PRIVATE_PATHS, `/dashboard/keys/${id}`, '/dashboard/start', '/reset', '/password?link=x']) {
@@ -286,7 +286,7 @@ describe('pages for signed-in users', () => {
 });
 
 describe('another account', () => {
-  it('has keys that respond with 404', async () => {
+  it('the keys of another account respond with 404', async () => {
     const { visitor: owner } = await member();
     const { id } = await owner.createKey();
     const { visitor } = await member();

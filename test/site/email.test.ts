@@ -91,7 +91,7 @@ describe('signing up', () => {
     expect(late).toMatchObject({ status: 422, text: expect.stringContaining('This link has expired') });
   });
 
-  it('with the address of another user gives no way to guess or change their password', async () => {
+  it('signing up with the address of another user gives no way to guess or change their password', async () => {
     await signUp('victim@example.com');
     const attacker = visitor();
     await attacker.signUp('victim@example.com', 'an attacker, a staple');
@@ -101,7 +101,7 @@ describe('signing up', () => {
     expect(await visitor().signIn('victim@example.com')).toMatchObject({ status: 303 });
   });
 
-  it('and resetting a password respond alike to known and unknown addresses', async () => {
+  it('signing up and resetting a password respond alike to known and unknown addresses', async () => {
     await signUp('bob@example.com');
     for (const page of ['/signup', '/reset']) {
       const responses = [];
@@ -117,7 +117,7 @@ describe('signing up', () => {
     expect(smtp.emails.filter(({ to }) => to === 'stranger@example.com')).toHaveLength(1);
   });
 
-  it('with the address of the operator creates an operator, because the email proves the address', async () => {
+  it('signing up with the address of the operator creates an operator, because the email proves the address', async () => {
     const boss = await signUp('boss@example.com');
     // The new role ended the session.
     await boss.signIn('boss@example.com');
@@ -151,7 +151,7 @@ describe('signing up', () => {
     expect(await visitor().submit('/reset', { email: 'wanted@example.com' })).toMatchObject({ status: 200 });
   });
 
-  it('with a link works on a new device while strangers guess the password, and keeps the password', async () => {
+  it('signing up with a link works on a new device while strangers guess the password, and keeps the password', async () => {
     const email = 'guessed@example.com';
     const owner = await signUp(email);
     for (let address = 0; address < 4; address += 1) {
@@ -196,7 +196,7 @@ describe('confirming an address', () => {
     expect(await visitor().signIn('finn@example.com')).toMatchObject({ status: 303 });
   });
 
-  it('does not give the address, or the role of the operator, to a stranger who signed up with it', async () => {
+  it('confirming an address does not give the address, or the operator role, to a stranger who signed up with it', async () => {
     const email = 'chief@example.com';
     const other = await startServer({ ...SETTINGS, STORYBAR_SMTP_URL: smtp.url, STORYBAR_OPERATOR_EMAIL: email });
     onTestFinished(async () => await other.stop());
@@ -250,7 +250,7 @@ it('shows the address that was typed on the password page before it is confirmed
 });
 
 describe('a password reset', () => {
-  it('ends all sessions and invalidates all other links', async () => {
+  it('a password reset ends all sessions and invalidates all other links', async () => {
     const carl = await signUp('carl@example.com');
     for (let index = 0; index < 2; index += 1) await visitor().submit('/reset', { email: 'carl@example.com' });
     const first = linkIn((await smtp.emailTo('carl@example.com', 2)).text);
@@ -318,7 +318,7 @@ describe('changing the address', () => {
     expect((await user.get('/dashboard')).text).toContain('after@example.com');
   });
 
-  it('to one that is taken looks the same, and changes nothing', async () => {
+  it('changing the address to one that is taken looks the same, and changes nothing', async () => {
     const user = await signUp('wisher@example.com');
     await signUp('taken@example.com');
     expect(await user.submit(PATH, { email: 'taken@example.com', password: PASSWORD })).toMatchObject({
@@ -329,7 +329,7 @@ describe('changing the address', () => {
     expect(text).not.toContain('link=');
   });
 
-  it('does not become a way around the second factor', async () => {
+  it('changing the address does not become a way around the second factor', async () => {
     const user = await signUp('careful@example.com');
     const page = '/dashboard/security/two-factor';
     const secret = secretIn((await user.get(page)).text);
@@ -352,7 +352,7 @@ describe('changing the address', () => {
 describe('a user is told by email', () => {
   const SECURITY = '/dashboard/security';
 
-  it('when a passkey is added, and not when it is refused', async () => {
+  it('a user gets an email when a passkey is added, and not when it is refused', async () => {
     const user = await signUp('keys@example.com');
     const add = async (challenge: string) =>
       await user.submit(
@@ -369,7 +369,7 @@ describe('a user is told by email', () => {
     expect(text).toContain(`${PUBLIC_URL}${SECURITY}`);
   });
 
-  it('when two-factor authentication is turned off, once', async () => {
+  it('a user gets one email when two-factor authentication is turned off', async () => {
     const user = await signUp('codes@example.com');
     const page = `${SECURITY}/two-factor`;
     const secret = secretIn((await user.get(page)).text);

@@ -38,7 +38,7 @@ const join = async (owner: Visitor, role: AccountRole): Promise<{ visitor: Visit
 };
 
 describe('an invitation', () => {
-  it('lets its holder join once, in the role that the owner chose', async () => {
+  it('an invitation lets its holder join once, in the role that the owner chose', async () => {
     const owner = await newOwner();
     const guest = newVisitor();
     const invited = await owner.submit(PATH, { email: 'guest@members.example.com', role: 'billing' });
@@ -63,7 +63,7 @@ describe('an invitation', () => {
     expect((await owner.submit(PATH, { email: 'x@members.example.com', role: 'operator' })).status).toBe(400);
   });
 
-  it('cannot set the password of a user who signed up after it was created', async () => {
+  it('an invitation cannot set the password of a user who signed up after it was created', async () => {
     const owner = await newOwner();
     const link = linkIn(await owner.submit(PATH, { email: 'victim@members.example.com', role: 'member' }));
     const victim = newVisitor();
@@ -76,7 +76,7 @@ describe('an invitation', () => {
     expect((await newVisitor().signIn('victim@members.example.com')).status).toBe(303);
   });
 
-  it('can be revoked by the owner, and by no other account', async () => {
+  it('an invitation can be revoked by the owner, and by no other account', async () => {
     const [owner, stranger] = [await newOwner(), await newOwner()];
     const link = linkIn(await owner.submit(PATH, { email: 'revoked@members.example.com', role: 'member' }));
     const { text } = await owner.get(PATH);
@@ -88,7 +88,7 @@ describe('an invitation', () => {
 });
 
 describe('a member', () => {
-  it('gets another role, which counts immediately, and is removed with all sessions', async () => {
+  it('a member gets another role, which counts immediately, and is removed with all sessions', async () => {
     const owner = await newOwner();
     const { visitor, email, id } = await join(owner, 'billing');
     expect((await visitor.get('/dashboard/keys')).status).toBe(403);
@@ -124,7 +124,7 @@ describe('a member', () => {
     expect(statuses).toEqual([200, 401, 200]);
   });
 
-  it('of another account cannot be changed, and the last owner stays', async () => {
+  it('a member of another account cannot be changed, and the last owner stays', async () => {
     const [owner, stranger] = [await newOwner(), await newOwner()];
     const { id } = await join(owner, 'member');
     expect((await stranger.submit(PATH, { role: 'owner' }, `${PATH}/${id}/role`)).status).toBe(404);
@@ -224,7 +224,7 @@ describe.each(['owner', 'member', 'billing'] as const)('the role %s', (role) => 
   });
 });
 
-it('lets members render in the playground at the cost of the account, but not the role billing', async () => {
+it('members render in the playground at the cost of the account, except for the role billing', async () => {
   const owner = await newOwner();
   const render = async (visitor: Visitor): Promise<Response> =>
     await fetch(`${server.url}/playground/account/render`, {

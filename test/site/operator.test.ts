@@ -137,7 +137,7 @@ describe("the view of a customer's pages", () => {
     expect(log.match(/\baccount\.viewed\b/gu)).toHaveLength(1);
   });
 
-  it('does not exist for customers', async () => {
+  it("the view of a customer's pages does not exist for customers", async () => {
     const paths = ['/operator', '/operator/service', `${page}/usage`, `${page}/requests`];
     const statuses = await Promise.all(paths.map(async (path) => (await customer.get(path)).status));
     expect(statuses).toEqual([404, 404, 404, 404]);
@@ -151,7 +151,7 @@ describe('customers who don’t sign up themselves', () => {
     return location?.replace(/\?.*$/u, '') ?? '';
   };
 
-  it('get an account with a plan, and an invitation that makes them its owner', async () => {
+  it('customers whom the operator creates get an account with a plan, and an invitation that makes them its owner', async () => {
     const account = await createAccount('Acme');
     const email = 'owner@acme.example';
     const invited = await operator.submit(account, { email }, `${account}/invite`);
@@ -196,7 +196,7 @@ describe('customers who don’t sign up themselves', () => {
 });
 
 describe('the list of accounts as CSV', () => {
-  it('has the accounts that match the filters, and is for operators only', async () => {
+  it('the list of accounts as CSV has the accounts that match the filters, and is for operators only', async () => {
     const { text, headers } = await operator.get('/operator/accounts.csv?q=customer@example.com&plan=free');
     expect(headers.get('content-type')).toBe('text/csv; charset=utf-8');
     const [head, row = '', ...more] = text.trim().split('\r\n');

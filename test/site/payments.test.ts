@@ -125,7 +125,7 @@ describe('a paid plan', () => {
     expect(scheduled).toContain('The difference in price for the rest of the billing period is charged');
   });
 
-  it('has no invoices before the first payment, and the page says when the provider does not respond', async () => {
+  it('a paid plan has no invoices before the first payment, and the page says when the provider does not respond', async () => {
     const visitor = new Visitor(server.url);
     await visitor.signUp('no-invoices@example.com');
     expect((await visitor.get('/dashboard/plan/invoices')).text).toContain('No invoices yet.');
@@ -139,7 +139,7 @@ describe('a paid plan', () => {
     fake.faults.splice(0);
   });
 
-  it('ends now when the account is deleted, and the customer is never charged again', async () => {
+  it('a paid plan ends now when the account is deleted, and the customer is never charged again', async () => {
     const visitor = new Visitor(server.url);
     await visitor.signUp('leaving@example.com');
     const subscription = fake.account.pay(redirectOf(await visitor.submit('/dashboard/plan', { plan: 'pro' })));
@@ -154,7 +154,7 @@ describe('a paid plan', () => {
     expect((await visitor.get('/dashboard')).location).toContain('/signin');
   });
 
-  it('cannot be changed by the operator', async () => {
+  it('a paid plan cannot be changed by the operator', async () => {
     const operator = new Visitor(server.url);
     await operator.signUp('operator@example.com');
     await server.cli('users', 'promote', 'operator@example.com');

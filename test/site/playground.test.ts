@@ -91,7 +91,7 @@ describe('a signed-in visitor', () => {
     );
   });
 
-  it('gets watermarked renders for free until the address is confirmed', async () => {
+  it('a signed-in visitor gets watermarked renders for free until the address is confirmed', async () => {
     const { visitor, email } = await unconfirmedMember();
     const account = await accountOf(visitor);
     expect(account).toMatchObject({ email, mode: 'test' });
@@ -123,7 +123,7 @@ describe('a signed-in visitor', () => {
     expect((await accountOf(visitor))?.credits).toBe(100);
   });
 
-  it('gets 401 after signing out, and what visitors get', async () => {
+  it('a visitor gets 401 after signing out, and then what visitors get', async () => {
     const visitor = await confirmedMember();
     const { token = '' } = (await accountOf(visitor)) ?? {};
     const headers = asMember(visitor, token);
@@ -133,7 +133,7 @@ describe('a signed-in visitor', () => {
     expect(await accountOf(visitor)).toBeNull();
   });
 
-  it('gets what visitors get while the account is suspended', async () => {
+  it('a signed-in visitor gets what visitors get while the account is suspended', async () => {
     const visitor = await confirmedMember();
     const { token = '' } = (await accountOf(visitor)) ?? {};
     const accounts = JSON.parse(await server.cli('accounts', 'list', '--json')) as { id: string; createdAt: string }[];

@@ -62,13 +62,13 @@ describe('a proven identity', () => {
     expect(await closed.signIn(ANN, ADDRESS)).toMatchObject({ kind: 'known' });
   });
 
-  it('with the address of the operator creates no account, because a provider must not decide who operates the service', async () => {
+  it('a proven identity with the address of the operator creates no account, because a provider must not decide who operates the service', async () => {
     const boss = { ...ANN, email: 'boss@example.com' };
     expect(await create().signIn(boss, ADDRESS)).toEqual({ kind: 'refused', problem: 'operator' });
     expect(await world.store.users.findByEmail('boss@example.com')).toBeUndefined();
   });
 
-  it('does not get into an account with the same address, no matter who made it', async () => {
+  it('a proven identity does not open an account with the same address, no matter who created it', async () => {
     const { users, linkedIdentities } = world.store;
     const user = await users.signUp('ann@example.com', await passwords.hash('a horse, a staple'));
     for (const changes of [{}, { signUpOpen: false }])
@@ -76,7 +76,7 @@ describe('a proven identity', () => {
     expect(await linkedIdentities.list(user?.id ?? '')).toEqual([]);
   });
 
-  it('gets an account of its own when a stranger signed up with the address and never confirmed it', async () => {
+  it('a proven identity gets an account of its own when a stranger signed up with the address and never confirmed it', async () => {
     const attacker = await world.store.users.signUpUnconfirmed('ann@example.com', 'hash');
     const outcome = await create().signIn(ANN, ADDRESS);
     expect(outcome).toMatchObject({ kind: 'new', authenticated: { user: { email: 'ann@example.com' } } });

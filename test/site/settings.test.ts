@@ -58,7 +58,7 @@ describe('the list of sessions', () => {
     expect(await isSignedIn(visitor)).toBe(false);
   });
 
-  it('cannot end the session of another user', async () => {
+  it('the list of sessions cannot end the session of another user', async () => {
     const [ann, bob] = [await newMember(), await newMember()];
     const [annsId = ''] = sessionIds((await ann.visitor.get(SECURITY)).text);
     for (const session of [annsId, '', 'x'.repeat(32)]) {
@@ -186,7 +186,7 @@ describe('deleting the account', () => {
 });
 
 describe('sign-in with Google and GitHub', () => {
-  it('does not appear on any page, and its paths do not exist, unless it is configured', async () => {
+  it('sign-in with Google and GitHub does not appear on any page, and its paths do not exist, unless it is configured', async () => {
     const { visitor } = await newMember();
     for (const text of [(await newVisitor().get('/signin')).text, (await newVisitor().get('/signup')).text])
       expect(text).not.toMatch(/Google|GitHub|class="or"/u);

@@ -190,7 +190,7 @@ describe.each(PROVIDERS)('signing in with %s', (provider) => {
     expect(stdout + stderr).not.toContain(new URLSearchParams(back.split('?')[1]).get('code'));
   });
 
-  it('still asks for the code of the authenticator app', async () => {
+  it('signing in with a provider still asks for the code of the authenticator app', async () => {
     const email = newPerson('two-factor');
     const owner = await confirmedUser(email);
     const secret = secretIn((await owner.get('/dashboard/security/two-factor')).text);
@@ -256,7 +256,7 @@ describe('starting a sign-in with a provider', () => {
 });
 
 describe('an address that has an account', () => {
-  it('does not lead to that account until its user connects the provider, and not after a disconnect', async () => {
+  it('the provider does not open an account with the same address until its user connects it, nor after a disconnect', async () => {
     const email = newPerson('known');
     const owner = await confirmedUser(email);
     const refused = { status: 422, text: expect.stringContaining('You already have an account') };
@@ -284,7 +284,7 @@ describe('an address that has an account', () => {
     expect(await signInWith(stranger, 'google')).toMatchObject({ status: 422 });
   });
 
-  it('gives a stranger who signed up with it and never confirmed it nothing', async () => {
+  it('a stranger who signed up with an address and never confirmed it gets nothing', async () => {
     const email = newPerson('prepared');
     const attacker = visitor();
     await attacker.signUp(email, ATTACKER_PASSWORD);
@@ -297,7 +297,7 @@ describe('an address that has an account', () => {
     expect(late).toMatchObject({ status: 422 });
   });
 
-  it('does not lead to the account for another person who got the address later', async () => {
+  it('another person who got the address later does not get into the account', async () => {
     const email = newPerson('reused');
     await signInWith(visitor(), 'google');
     standIn.person = { id: (people += 1), email };

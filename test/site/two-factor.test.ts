@@ -163,7 +163,7 @@ describe('signing in with a code', () => {
 });
 
 describe('turning two-factor authentication off', () => {
-  it('and new recovery codes need the password', async () => {
+  it('turning two-factor authentication off and creating recovery codes need the password', async () => {
     const { visitor, email, recoveryCodes } = await newProtected();
     for (const action of ['codes', 'off']) {
       expect((await visitor.submit(PATH, { password: 'wrong password' }, `${PATH}/${action}`)).status).toBe(422);

@@ -22,7 +22,7 @@ const redeem = async (path: string, password = PASSWORD, user = visitor()) =>
   await user.submit(path, { link: path.slice(path.indexOf('=') + 1), password }, '/password');
 
 describe('the first operator', () => {
-  it('gets a link at startup, and is an operator after opening it', async () => {
+  it('the first operator gets a link at startup, and is an operator after opening it', async () => {
     const link = await until(() => pathIn(server.output().stdout));
     expect(server.output().stdout).toContain(
       'To set the password of the operator boss@example.com, open this link within 24 hours:',
@@ -34,7 +34,7 @@ describe('the first operator', () => {
 });
 
 describe('users', () => {
-  it('cannot sign up when sign-up is closed, but can be invited', async () => {
+  it('users cannot sign up when sign-up is closed, but can be invited', async () => {
     expect((await visitor().get('/signup')).text).toContain('Sign-up is closed. Ask the operator for an invitation.');
     const token = await visitor().tokenOf('/signin');
     expect(await visitor().send('/signup', { token, email: 'a@example.com' })).toMatchObject({ status: 403 });
@@ -45,7 +45,7 @@ describe('users', () => {
     expect(await visitor().signIn('ann@example.com')).toMatchObject({ status: 303, location: '/dashboard' });
   });
 
-  it('can be invited to an existing account', async () => {
+  it('users can be invited to an existing account', async () => {
     const { id } = JSON.parse(await server.cli('accounts', 'create', '--plan', 'pro', '--json')) as { id: string };
     const printed = await server.cli('users', 'invite', 'bob@example.com', '--account', id, '--json');
     const bob = visitor();
@@ -55,7 +55,7 @@ describe('users', () => {
     expect(users.find(({ email }) => email === 'bob@example.com')).toMatchObject({ accountId: id, role: 'member' });
   });
 
-  it('who forgot their password can use a reset link, and the page says where to get it', async () => {
+  it('users who forgot their password can use a reset link, and the page says where to get it', async () => {
     expect((await visitor().get('/reset')).text).toContain('Contact support for a reset link.');
     await redeem(pathIn(await server.cli('users', 'invite', 'carl@example.com')));
     const printed = await server.cli('users', 'reset', 'carl@example.com');
@@ -64,7 +64,7 @@ describe('users', () => {
     expect(await visitor().signIn('carl@example.com', 'an entirely new password')).toMatchObject({ status: 303 });
   });
 
-  it('can be promoted to operator and demoted to member', async () => {
+  it('users can be promoted to operator and demoted to member', async () => {
     await redeem(pathIn(await server.cli('users', 'invite', 'dora@example.com')));
     expect(await server.cli('users', 'promote', 'DORA@example.com')).toBe('dora@example.com is an operator.\n');
     const dora = visitor();
@@ -82,7 +82,7 @@ describe('users', () => {
     [['users', 'invite', 'boss@example.com'], 'is already a user'],
     [['users', 'invite', 'new@example.com', '--account', 'none'], 'Account "none" not found'],
     [['users', 'frobnicate'], 'unknown action "users frobnicate"'],
-  ])('get an error message for the wrong arguments %j', async (args, message) => {
+  ])('users get an error message for the wrong arguments %j', async (args, message) => {
     await expect(server.cli(...args)).rejects.toThrow(message);
   });
 });

@@ -55,7 +55,7 @@ describe('opening a bucket', () => {
     expect(readdirSync(dataDirectory)).toEqual([]);
   });
 
-  it('only warns while the service is away, because other requests need no storage', async () => {
+  it('opening a bucket only warns while the storage is unavailable, because other requests need no storage', async () => {
     const storage = await open({ ...service.env, STORYBAR_S3_ENDPOINT: 'http://127.0.0.1:9' });
     expect(warnings).toEqual(['storage unavailable, asynchronous requests fail until it is back']);
     storage.close();

@@ -55,7 +55,7 @@ function file(bytes: number): string {
 }
 
 describe('an S3 service that fails', () => {
-  it('gets a request again after a temporary error, and only then', async () => {
+  it('requests to S3 are retried after a temporary error, and only then', async () => {
     respond = (_request, response) => response.writeHead(requests.length < 3 ? 503 : 200).end();
     await storage.put('outputs/one', file(10));
     expect(requests).toEqual(Array.from({ length: 3 }, () => 'PUT /base/bucket/p/outputs/one'));
@@ -65,7 +65,7 @@ describe('an S3 service that fails', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('has an upload aborted when one of its parts cannot be sent', async () => {
+  it('an upload to S3 is aborted when one of its parts cannot be sent', async () => {
     respond = (request, response) => {
       if (request.startsWith('POST') && request.includes('uploads=')) response.end(UPLOAD);
       else if (request.includes('partNumber=2')) response.writeHead(500).end();
@@ -81,7 +81,7 @@ describe('an S3 service that fails', () => {
   it.each([
     [10, 'PUT /base/bucket/p/outputs/one'],
     [PART + 1, 'DELETE /base/bucket/p/outputs/one?uploadId=id&1'],
-  ])('gets no more of a file of %i bytes after the upload was canceled', async (bytes, lastRequest) => {
+  ])('S3 gets no more of a file of %i bytes after the upload was canceled', async (bytes, lastRequest) => {
     const canceled = new AbortController();
     const reason = new Error('the client left');
     respond = (request, response) => {
@@ -94,7 +94,7 @@ describe('an S3 service that fails', () => {
     expect(requests.at(-1)).toBe(lastRequest);
   });
 
-  it('may report an error after it has begun a successful response to the last request of an upload', async () => {
+  it('an error in the successful response to the last request of an upload fails the upload', async () => {
     respond = (request, response) => {
       if (request.includes('uploads=')) response.end(UPLOAD);
       else if (request.startsWith('PUT')) response.setHeader('etag', '"tag"').end();
@@ -107,7 +107,7 @@ describe('an S3 service that fails', () => {
     expect(requests.at(-1)).toMatch(/^DELETE .*uploadId=/u);
   });
 
-  it('may complete an upload although its response is lost', async () => {
+  it('an upload that S3 completed succeeds although the response is lost', async () => {
     let completed: string | undefined;
     respond = (request, response, body) => {
       if (request.includes('uploads=')) response.end(UPLOAD);
@@ -124,7 +124,7 @@ describe('an S3 service that fails', () => {
     expect(requests.filter((request) => request.startsWith('DELETE'))).toEqual([]);
   });
 
-  it('has a download repeated from the start when its connection breaks, and leaves no half of a file', async () => {
+  it('a download is repeated from the start when its connection breaks, and leaves no partial file', async () => {
     const copy = path.join(folder, 'copy');
     respond = (_request, response) => {
       response.writeHead(200, { 'content-length': 8 });
@@ -155,7 +155,7 @@ describe('an S3 service that fails', () => {
     expect(() => readFileSync(copy)).toThrow('ENOENT');
   });
 
-  it('may list objects of other programs, which are left out, and more than one page', async () => {
+  it('listing S3 reads all pages and leaves out objects of other programs', async () => {
     const entry = (key: string): string =>
       `<Contents><Key>${key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents>`;
     respond = (request, response) => {
@@ -175,7 +175,7 @@ describe('an S3 service that fails', () => {
     expect(names).toEqual(['outputs/one', 'outputs/three']);
   });
 
-  it('has lost an object only if it says so, because a proxy in front of it may respond with 404, too', async () => {
+  it('an object is lost only if S3 says so, because a proxy may respond with 404, too', async () => {
     const copy = async () =>
       await storage.copyTo('assets/one', path.join(folder, 'copy'), new AbortController().signal);
     respond = (_request, response) => response.writeHead(404).end('404 page not found');
@@ -192,7 +192,7 @@ describe('an S3 service that fails', () => {
     }
   });
 
-  it('must not ignore the range of a request, because its whole body would be sent under a wrong length', async () => {
+  it('a response that ignores the requested range is refused, because its body would have the wrong length', async () => {
     respond = (_request, response) => response.end('the whole object');
     await expect(storage.get('outputs/one', { start: 1, end: 2 })).rejects.toMatchObject({
       code: 'storage_unavailable',

@@ -8,7 +8,7 @@ describe.each([
   ['SQLite', async (): Promise<TestDatabase> => sqliteDatabase(), false],
   [`PostgreSQL${url === '' ? `: ${NO_POSTGRES}` : ''}`, async () => await postgresDatabase(url), url === ''],
 ])('an engine on %s', (_name, create, skip) => {
-  it.skipIf(skip)('can be closed more than once', async () => {
+  it.skipIf(skip)('an engine can be closed more than once', async () => {
     const database = await create();
     const engine = await database.open();
     await engine.all('select 1 as one');

@@ -120,7 +120,7 @@ export function accountDataContract(world: () => World): void {
     return counts;
   };
 
-  it('can be exported without secrets, however many rows there are', async () => {
+  it('the data of an account can be exported without secrets, however many rows there are', async () => {
     const ann = await member('ann');
     await member('bob');
     const sections = await exported(ann.accountId);
@@ -174,7 +174,7 @@ export function accountDataContract(world: () => World): void {
     expect(NOT_EXPORTED.filter((name) => exportedTables.has(name))).toEqual([]);
   });
 
-  it('of people and keys are deleted at once, and the rest in the background, without touching other accounts', async () => {
+  it('people and keys of an account are deleted at once, and the rest in the background, without touching other accounts', async () => {
     const [ann, bob] = [await member('ann'), await member('bob')];
     const { accountData, users, keys, sessions, usage } = world().store;
     const before = await rowsOf(bob);
@@ -207,7 +207,7 @@ export function accountDataContract(world: () => World): void {
     );
   });
 
-  it('in the audit log of an account that exists cannot be deleted', async () => {
+  it('the audit log of an account that exists cannot be deleted', async () => {
     const ann = await member('ann');
     world().pass(DAY);
     const attempts = ['delete from audit', `delete from audit where account_id = '${ann.accountId}'`];
@@ -234,7 +234,7 @@ export function accountDataContract(world: () => World): void {
     expect(await purge()).toEqual([ann.accountId]);
   });
 
-  it('of a user who joined while the account was erased are deleted with it', async () => {
+  it('a user who joined while the account was erased is deleted with it', async () => {
     const ann = await member('ann');
     const { engine, store, clock } = world();
     await store.accountData.erase(ann.accountId, 'cli:test');

@@ -51,7 +51,7 @@ export function accountsContract(world: () => World): void {
     expect((await world().actions(id)).slice(2)).toEqual(['cli:test account.suspended', 'cli:test account.resumed']);
   });
 
-  it('stay linked to their first customer', async () => {
+  it('accounts stay linked to their first customer', async () => {
     const { store } = world();
     const id = await world().account();
     expect(await store.accounts.customerOf(id)).toBeUndefined();
@@ -62,7 +62,7 @@ export function accountsContract(world: () => World): void {
     expect(await store.accounts.findByCustomer('cus_2')).toBeUndefined();
   });
 
-  it('report the plans in use now and from the next period, but not those of ended subscriptions', async () => {
+  it('the store reports the plans in use now and from the next period, but not those of ended subscriptions', async () => {
     const { store } = world();
     await world().account('free');
     const pro = await world().account('pro');
@@ -75,7 +75,7 @@ export function accountsContract(world: () => World): void {
     expect(await store.accounts.plansInUse()).toEqual(['free', 'pro', 'starter']);
   });
 
-  it('of a marketplace are created with the first request, once, however many arrive together', async () => {
+  it('accounts of a marketplace are created with the first request, once, however many arrive together', async () => {
     const servers = await Promise.all(['x', 'y', 'z'].map(async (name) => await world().server(`there/${name}`)));
     const holders = await Promise.all(
       [...servers, ...servers].map(
@@ -90,7 +90,7 @@ export function accountsContract(world: () => World): void {
     ]);
   });
 
-  it('of a marketplace get the plan it names, immediately and in the same period', async () => {
+  it('accounts of a marketplace get the plan it names, immediately and in the same period', async () => {
     const { accounts } = world().store;
     const before = await accounts.upsertMarketplaceAccount('m:1', 'pro', 'marketplace:m');
     world().pass(1_000);

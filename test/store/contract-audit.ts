@@ -75,7 +75,7 @@ export function auditContract(world: () => World): void {
     expect(await audit.list({ count: 100 })).toHaveLength(5);
   });
 
-  it('has an audit log that the database protects against changes', async () => {
+  it('the database protects the audit log against changes', async () => {
     await world().account();
     const before = await world().engine.all('select * from audit order by seq');
     const attempts = [

@@ -77,7 +77,7 @@ export function keysContract(world: () => World): void {
     expect(await state()).toBe('revoked');
   });
 
-  it('that were rotated out work until they expire, and count as revoked then', async () => {
+  it('keys that were rotated out work until they expire, and count as revoked then', async () => {
     const { keys } = world().store;
     const { id, hash } = await issue(await world().account());
     await keys.expireAt(id, new Date(world().clock().getTime() + HOUR), 'cli:test');
@@ -121,7 +121,7 @@ export function keysContract(world: () => World): void {
     expect((await world().store.keys.find(hash))?.subscription).toMatchObject({ period });
   });
 
-  it('of accounts whose subscription has ended are reported as inactive', async () => {
+  it('keys of accounts whose subscription has ended are reported as inactive', async () => {
     const accountId = await world().account();
     const { id, hash } = await issue(accountId);
     await world().store.accounts.setRenews(accountId, false, 'cli:test');

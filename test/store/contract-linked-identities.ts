@@ -14,7 +14,7 @@ export function linkedIdentitiesContract(world: () => World): void {
   };
   const withPassword = async (): Promise<User> => found(await world().store.users.signUp('ann@example.com', 'hash'));
 
-  it('create a user without a password, whose address counts as confirmed', async () => {
+  it('identities create a user without a password, whose address counts as confirmed', async () => {
     const { linkedIdentities, users } = world().store;
     const user = found(await linkedIdentities.signUp(GOOGLE));
     expect(user).toMatchObject({
@@ -37,7 +37,7 @@ export function linkedIdentitiesContract(world: () => World): void {
     expect(await users.findByEmail('ann@example.com')).toMatchObject({ passwordHash: 'chosen' });
   });
 
-  it('do not create a user with the address of another', async () => {
+  it('identities do not create a user with the address of another', async () => {
     const { linkedIdentities, accounts } = world().store;
     await withPassword();
     const before = await accounts.count();
@@ -46,7 +46,7 @@ export function linkedIdentitiesContract(world: () => World): void {
     expect(await accounts.count()).toBe(before);
   });
 
-  it('create one user when two servers sign up the same identity at the same time', async () => {
+  it('identities create one user when two servers sign up the same identity at the same time', async () => {
     const servers = await Promise.all(['x', 'y'].map(async (name) => await world().server(`there/${name}`)));
     const users = await Promise.all(servers.map(async (each) => await each.linkedIdentities.signUp(GOOGLE)));
     expect(users.filter((user) => user !== undefined)).toHaveLength(1);
@@ -102,7 +102,7 @@ export function linkedIdentitiesContract(world: () => World): void {
     expect(await linkedIdentities.use(GOOGLE)).toMatchObject({ id: user.id });
   });
 
-  it('belong to one user', async () => {
+  it('identities belong to one user', async () => {
     const { linkedIdentities, users } = world().store;
     await linkedIdentities.signUp(GOOGLE);
     const bob = found(await users.signUp('bob@example.com', 'hash'));
@@ -110,7 +110,7 @@ export function linkedIdentitiesContract(world: () => World): void {
     expect(await linkedIdentities.unlink(bob.id, 'google', BOTH)).toBe('not found');
   });
 
-  it('can be unlinked, except for the last way to sign in', async () => {
+  it('identities can be unlinked, except for the last way to sign in', async () => {
     const { linkedIdentities, users } = world().store;
     const user = found(await linkedIdentities.signUp(GOOGLE));
     expect(await linkedIdentities.unlink(user.id, 'google', BOTH)).toBe('last way');

@@ -73,7 +73,7 @@ export function membersContract(world: () => World): void {
     ]);
   });
 
-  it('cannot take over a user who has the address already', async () => {
+  it('an invitation cannot take over a user who has the address already', async () => {
     const { members, users } = world().store;
     const { accountId } = await owner();
     await members.invite('early', invitation(accountId), 'cli:test');
@@ -82,7 +82,7 @@ export function membersContract(world: () => World): void {
     expect(await users.findByEmail('bob@example.com')).toMatchObject({ ...bob, passwordHash: 'the password of bob' });
   });
 
-  it('cannot join an account that was deleted', async () => {
+  it('members cannot join an account that was deleted', async () => {
     const { members, accountData } = world().store;
     const { accountId } = await owner();
     await members.invite('hash', invitation(accountId), 'cli:test');
@@ -142,7 +142,7 @@ export function membersContract(world: () => World): void {
     expect(await members.remove(accountId, stranger.id, 'cli:test')).toBe('not found');
   });
 
-  it('lose the invitations they sent when they are removed or stop being owners', async () => {
+  it('members lose the invitations they sent when they are removed or stop being owners', async () => {
     const { members } = world().store;
     const { id, accountId } = await owner();
     const bob = await join(accountId, { accountRole: 'owner' });
@@ -166,7 +166,7 @@ export function membersContract(world: () => World): void {
     expect(await members.accept('eve', 'hash')).toBeUndefined();
   });
 
-  it('keep an owner when two owners remove each other at the same time', async () => {
+  it('an account keeps an owner when two owners remove each other at the same time', async () => {
     const ann = await owner();
     const bob = await join(ann.accountId, { accountRole: 'owner' });
     const [one, other] = await Promise.all(['x', 'y'].map(async (name) => await world().server(`there/${name}`)));

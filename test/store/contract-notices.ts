@@ -65,7 +65,7 @@ export function noticesContract(world: () => World): void {
     expect(await due(80)).toEqual([]);
   });
 
-  it('can be claimed by one of several servers, and again only when that one did not send it', async () => {
+  it('notices can be claimed by one of several servers, and again only when that one did not send it', async () => {
     const ann = await member();
     await use(ann.accountId, 85);
     const [notice] = await due(80);
@@ -87,7 +87,7 @@ export function noticesContract(world: () => World): void {
     expect(await claim()).toBe(0);
   });
 
-  it('about a lower level are not due after one about a higher level, and are due again in the next period', async () => {
+  it('notices about a lower level are not due after one about a higher level, and are due again in the next period', async () => {
     const ann = await member();
     await use(ann.accountId, 100);
     const [notice] = await due(100);
@@ -126,7 +126,7 @@ export function noticesContract(world: () => World): void {
     expect(await send(80)).toEqual([]);
   });
 
-  it('that a server without this column has sent are not sent again', async () => {
+  it('notices that a server without this column has sent are not sent again', async () => {
     const ann = await member();
     await use(ann.accountId, 85);
     const [notice] = await due(80);
@@ -181,7 +181,7 @@ export function usageDetailsContract(world: () => World): void {
     expect(await usage.details(mine, '2026-02-01', '2026-02-01')).toEqual(expected.slice(4));
   });
 
-  it('of a day that is over are stored, once by several servers, and outlive the single renders', async () => {
+  it('the usage of a past day is stored once by several servers, and outlives the single renders', async () => {
     const { ledger, usage } = world().store;
     const mine = await world().account();
     const render = async (): Promise<void> => {

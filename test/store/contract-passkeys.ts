@@ -11,7 +11,7 @@ export function passkeysContract(world: () => World): void {
     return user;
   };
 
-  it('belong to one user, who can remove them', async () => {
+  it('passkeys belong to one user, who can remove them', async () => {
     const { passkeys, users } = world().store;
     const { id, accountId } = await userWithPasskey(0);
     const stored = { id: 'key', userId: id, name: 'Laptop', publicKey: 'AQID', counter: 0, transports: ['usb'] };
@@ -39,14 +39,14 @@ export function passkeysContract(world: () => World): void {
     expect(await world().store.passkeys.list(userId)).toHaveLength(20);
   });
 
-  it('cannot be added to a user of a deleted account', async () => {
+  it('passkeys cannot be added to a user of a deleted account', async () => {
     const { id: userId, accountId } = await userWithPasskey(0);
     await world().store.accountData.erase(accountId, 'cli:test');
     const passkey = { id: 'late', userId, name: 'Phone', publicKey: 'AQID', counter: 0, transports: [] };
     expect(await world().store.passkeys.add(passkey)).toBe(false);
   });
 
-  it('with a counter are refused when it does not grow', async () => {
+  it('passkeys with a counter are refused when it does not grow', async () => {
     const { passkeys } = world().store;
     await userWithPasskey(5);
     for (const counter of [0, 4, 5]) expect(await passkeys.markUsed('key', counter)).toBe(false);
@@ -55,13 +55,13 @@ export function passkeysContract(world: () => World): void {
     expect(await passkeys.markUsed('unknown', 7)).toBe(false);
   });
 
-  it('without a counter can be used any number of times', async () => {
+  it('passkeys without a counter can be used any number of times', async () => {
     const { passkeys } = world().store;
     await userWithPasskey(0);
     for (let use = 0; use < 3; use += 1) expect(await passkeys.markUsed('key', 0)).toBe(true);
   });
 
-  it('have challenges that only their visitor can use, once and for a while', async () => {
+  it('passkeys have challenges that only their visitor can use, once and for a while', async () => {
     const { passkeys } = world().store;
     const later = new Date(world().clock().getTime() + HOUR);
     await passkeys.addChallenge('one', 'ann', later);

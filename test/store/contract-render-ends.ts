@@ -116,7 +116,7 @@ export function renderEndsContract(world: () => World): void {
     expect(await renders.accept([next], { ...options, batch: again })).toEqual({ kind: 'accepted' });
   });
 
-  it('does not look like a running server', async () => {
+  it('an accepted render does not look like a running server', async () => {
     await accepted(await world().account());
     expect(await liveServers(world().engine, () => false, START)).toEqual([]);
   });

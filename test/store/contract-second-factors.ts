@@ -25,7 +25,7 @@ export function secondFactorsContract(world: () => World): void {
     expect((await world().actions(accountId)).at(-1)).toBe(`user:${id} user.two_factor_on`);
   });
 
-  it('accept every time step once, in order, also when several servers get the same code', async () => {
+  it('second factors accept every time step once, in order, also when several servers get the same code', async () => {
     const { secondFactors } = world().store;
     const { id } = await userWithApp();
     for (const step of [99, 100]) expect(await secondFactors.useStep(id, step)).toBe(false);
@@ -37,7 +37,7 @@ export function secondFactorsContract(world: () => World): void {
     expect(await secondFactors.useStep('unknown', 104)).toBe(false);
   });
 
-  it('accept every recovery code once, until all of them are replaced', async () => {
+  it('second factors accept every recovery code once, until all of them are replaced', async () => {
     const { secondFactors } = world().store;
     const { id } = await userWithApp();
     const servers = await Promise.all(['x', 'y', 'z'].map(async (name) => await world().server(`there/${name}`)));

@@ -6,7 +6,7 @@ const PERIOD = { startsAt: new Date('2026-02-10T00:00:00.000Z'), endsAt: new Dat
 const PAID = { subscription: 'sub_1', plan: 'pro', status: 'active', renews: true, period: PERIOD } as const;
 
 export function subscriptionsContract(world: () => World): void {
-  it('start with a period of one month', async () => {
+  it('subscriptions start with a period of one month', async () => {
     const id = await world().account('free');
     expect(await world().subscription(id)).toEqual({
       plan: 'free',
@@ -84,7 +84,7 @@ export function subscriptionsContract(world: () => World): void {
     });
   });
 
-  it('start and renew once when two servers do it at the same time', async () => {
+  it('subscriptions start and renew once when two servers do it at the same time', async () => {
     const id = 'both';
     await world().store.accounts.create({ id, name: 'both' }, 'cli:test');
     const [one, two] = [await world().server('there/1'), await world().server('there/2')];
@@ -102,7 +102,7 @@ export function subscriptionsContract(world: () => World): void {
     expect(renewals).toEqual(['system subscription.renewed']);
   });
 
-  it('that are paid through a provider follow its state, with a grace period for late payments', async () => {
+  it('subscriptions that are paid through a provider follow its state, with a grace period for late payments', async () => {
     const { accounts } = world().store;
     const id = await world().account();
     world().goTo('2026-02-10T00:00:05Z');
@@ -139,7 +139,7 @@ export function subscriptionsContract(world: () => World): void {
     expect(await accounts.find(id)).toMatchObject({ state: 'active', subscription: { provider: 'manual' } });
   });
 
-  it('stay in their period when the clock jumps ahead by years, also for many requests', async () => {
+  it('subscriptions stay in their period when the clock jumps ahead by years, also for many requests', async () => {
     const { accounts, ledger } = world().store;
     const id = await world().account();
     await ledger.heartbeat();
@@ -156,7 +156,7 @@ export function subscriptionsContract(world: () => World): void {
     expect((await world().subscription(id)).period.startsAt).toEqual(FIRST_END);
   });
 
-  it('move into the current period after a year without a request, while a server was running', async () => {
+  it('subscriptions move into the current period after a year without a request, while a server was running', async () => {
     const { accounts, ledger } = world().store;
     const id = await world().account();
     for (let day = 0; day < 365; day += 20) {
@@ -168,7 +168,7 @@ export function subscriptionsContract(world: () => World): void {
     expect([period.startsAt <= world().clock(), world().clock() < period.endsAt]).toEqual([true, true]);
   });
 
-  it('move into the current period ten minutes after a server was started that was stopped for a year', async () => {
+  it('subscriptions move into the current period ten minutes after a server was started that was stopped for a year', async () => {
     const { accounts, ledger } = world().store;
     const id = await world().account();
     await ledger.heartbeat();
@@ -182,7 +182,7 @@ export function subscriptionsContract(world: () => World): void {
     }
   });
 
-  it('return from a future period when the clock is right again, with what was used before', async () => {
+  it('subscriptions return from a future period when the clock is right again, with what was used before', async () => {
     const { accounts, ledger } = world().store;
     const id = await world().account();
     const hold = await world().hold(id, { credits: 30 });

@@ -108,7 +108,7 @@ export function unconfirmedContract(world: () => World): void {
     expect([entry, others]).toMatchObject([{ actor: 'system', action: 'account.deleted', subject: accountId }, []]);
   });
 
-  it('stay when they were confirmed, were charged, were changed by an operator, or work for someone', async () => {
+  it('unconfirmed accounts stay when they were confirmed, were charged, were changed by an operator, or work for someone', async () => {
     const { accounts, users, ledger } = world().store;
     const [confirmed, charged, suspended, keyed, paying, running, shared, assigned, administered, forgotten] = [
       await signUp(),

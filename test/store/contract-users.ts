@@ -40,7 +40,7 @@ export function usersContract(world: () => World): void {
     expect(await world().actions(user.accountId)).toEqual([`${actor} account.created`, `${actor} user.signed_up`]);
   });
 
-  it('whose account awaits approval get live access from the operator, from a payment or as operators', async () => {
+  it('users whose account awaits approval get live access from the operator, from a payment or as operators', async () => {
     const { users, accounts } = world().store;
     const signUp = async (name: string): Promise<User> => {
       const user = await users.signUp(`${name}@example.com`, 'hash', 'awaits approval');
@@ -66,7 +66,7 @@ export function usersContract(world: () => World): void {
     expect(await world().store.operator.pendingAccounts()).toBe(0);
   });
 
-  it('get a few links by email, and another when one was used or its email failed', async () => {
+  it('users get a few links by email, and another when one was used or its email failed', async () => {
     const { users } = world().store;
     const user = await ann();
     const servers = await Promise.all(['x', 'y'].map(async (name) => await world().server(`there/${name}`)));
@@ -105,7 +105,7 @@ export function usersContract(world: () => World): void {
     expect(await users.useLinkToSignIn('new user')).toBeUndefined();
   });
 
-  it('who sign up concurrently with one address become one user', async () => {
+  it('users who sign up concurrently with one address become one user', async () => {
     const others = await Promise.all(['x', 'y', 'z'].map(async (name) => await world().server(`there/${name}`)));
     const signedUp = await Promise.all(others.map(async ({ users }) => await users.signUp('bob@example.com', 'hash')));
     expect(signedUp.filter((user) => user !== undefined)).toHaveLength(1);
@@ -113,7 +113,7 @@ export function usersContract(world: () => World): void {
     expect(await world().store.accounts.count()).toBe(1);
   });
 
-  it('have sessions that end when idle, and at a fixed time', async () => {
+  it('users have sessions that end when idle, and at a fixed time', async () => {
     const { sessions } = world().store;
     const user = await ann();
     const hash = await signIn(user);
@@ -160,7 +160,7 @@ export function usersContract(world: () => World): void {
     expect(await sessions.find('other')).toBeDefined();
   });
 
-  it('lose their sessions and links with a new password', async () => {
+  it('users lose their sessions and links with a new password', async () => {
     const { users, sessions } = world().store;
     const user = await ann();
     const hash = await signIn(user);
@@ -175,7 +175,7 @@ export function usersContract(world: () => World): void {
     expect((await world().actions(user.accountId)).at(-1)).toBe(`user:${user.id} user.password_changed`);
   });
 
-  it('lose an open change of their address with a new password, set with the old one or with a link', async () => {
+  it('users lose an open change of their address with a new password, set with the old one or with a link', async () => {
     const { users } = world().store;
     const user = await ann();
     const expiresAt = new Date(world().clock().getTime() + HOUR);
@@ -191,7 +191,7 @@ export function usersContract(world: () => World): void {
     expect(changed).toMatchObject({ id: user.id, email: user.email, passwordHash: 'newer hash' });
   });
 
-  it('have to sign in again after they become operators', async () => {
+  it('users have to sign in again after they become operators', async () => {
     const { users, sessions } = world().store;
     const user = await ann();
     const hash = await signIn(user);
@@ -249,7 +249,7 @@ export function usersContract(world: () => World): void {
     expect(await users.list(accountId)).toEqual([]);
   });
 
-  it('who confirm one address at the same time get it once', async () => {
+  it('users who confirm one address at the same time get it once', async () => {
     const servers = await Promise.all(['x', 'y'].map(async (name) => await world().server(`there/${name}`)));
     const expiresAt = new Date(world().clock().getTime() + HOUR);
     for (let round = 0; round < 5; round += 1) {
@@ -267,7 +267,7 @@ export function usersContract(world: () => World): void {
     }
   });
 
-  it('can be used to search accounts, newest first, page by page, without wildcards', async () => {
+  it('accounts can be searched by their users, newest first, page by page, without wildcards', async () => {
     const { users, accounts } = world().store;
     const created: string[] = [];
     for (const name of ['ann', 'bob_100%', 'BOB-2']) {

@@ -28,16 +28,20 @@ async function work(database: TestDatabase, seed: number, commands: number): Pro
 }
 
 describe('the ledger behaves like its model', () => {
-  it('on SQLite', { timeout: TIMEOUT_MS }, async () => {
+  it('the ledger behaves like its model on SQLite', { timeout: TIMEOUT_MS }, async () => {
     const done = await work(sqliteDatabase({ synchronous: 'off' }, memory), 20_260_131, COMMANDS);
     expect(done).toBeGreaterThanOrEqual(COMMANDS);
   });
 
-  it.skipIf(url === '')(`on PostgreSQL${url === '' ? `: ${NO_POSTGRES}` : ''}`, { timeout: TIMEOUT_MS }, async () => {
-    const lanes = Array.from({ length: LANES }, async (_, lane) => {
-      return await work(await postgresDatabase(url), 7_000 + lane, COMMANDS / LANES);
-    });
-    const done = await Promise.all(lanes);
-    expect(done.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(COMMANDS);
-  });
+  it.skipIf(url === '')(
+    `the ledger behaves like its model on PostgreSQL${url === '' ? `: ${NO_POSTGRES}` : ''}`,
+    { timeout: TIMEOUT_MS },
+    async () => {
+      const lanes = Array.from({ length: LANES }, async (_, lane) => {
+        return await work(await postgresDatabase(url), 7_000 + lane, COMMANDS / LANES);
+      });
+      const done = await Promise.all(lanes);
+      expect(done.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(COMMANDS);
+    },
+  );
 });

@@ -41,7 +41,7 @@ describe.skipIf(url === '')('limits that servers share', () => {
     expect((await limits(0).take('another account', rate)).remaining).toBe(49);
   });
 
-  it('count a large request as several', async () => {
+  it('shared limits count a large request as several', async () => {
     const rate = { burst: 10, windowMs: 600_000 };
     const take = async (index: number, count: number): Promise<readonly [boolean, number]> => {
       const { allowed, remaining } = await limits(index).take('large', rate, count);
@@ -69,7 +69,7 @@ describe.skipIf(url === '')('limits that servers share', () => {
     await expect.poll(take).toBe(true);
   });
 
-  it('count concurrent renders across all servers, except those of a dead one', async () => {
+  it('shared limits count concurrent renders across all servers, except those of a dead one', async () => {
     const entered = await Promise.all(
       Array.from({ length: 20 }, async (_, index) => await limits(index % 2).enter('busy', 7)),
     );

@@ -171,7 +171,7 @@ describe.each([
     },
   );
 
-  it.skipIf(skip)('of a newer program is refused and left unchanged', async () => {
+  it.skipIf(skip)('the schema of a newer program is refused and left unchanged', async () => {
     const place = await create();
     await execute(place, setVersion(MIGRATIONS.length + 1));
     await expect(openAt(place)).rejects.toThrow(
@@ -182,7 +182,7 @@ describe.each([
   });
 
   it.skipIf(skip)(
-    'of a newer program is used as it is if it is compatible with this one, and refused if not',
+    'the schema of a newer program is used as it is if it is compatible with this one, and refused if not',
     async () => {
       const place = await create();
       await (await openAt(place)).close();
@@ -197,7 +197,7 @@ describe.each([
     },
   );
 
-  it.skipIf(skip)('of version 1 is migrated with all its data', async () => {
+  it.skipIf(skip)('the schema of version 1 is migrated with all its data', async () => {
     const place = await create();
     await execute(place, `${VERSION_1}; ${setVersion(1)}`);
     const engine = await openAt(place);
@@ -252,7 +252,7 @@ describe.each([
     await engine.close();
   });
 
-  it.skipIf(skip)('has names and nulls for what earlier programs wrote', async () => {
+  it.skipIf(skip)('the schema has names and nulls for what earlier programs wrote', async () => {
     const place = await createBefore('rename to holds', rowsWithSentinels());
     const engine = await openAt(place);
     const store = createStore(engine, () => new Date(AT));

@@ -100,7 +100,7 @@ describe('pending writes of the ledger', () => {
     expect(await stateOf('delivered')).toBe('settled');
   });
 
-  it('do not keep a sweep from the other holds of a dead server', async () => {
+  it('pending writes do not keep a sweep from releasing the other holds of a dead server', async () => {
     const id = await world.account();
     const dead = await world.server('there/9/x');
     for (const renderId of ['broken', 'good']) await dead.ledger.reserve(await world.hold(id, { renderId }));

@@ -117,13 +117,13 @@ describe.skipIf(server === undefined)(`the connection to PostgreSQL${why}`, () =
       'role "stranger" does not exist',
     ],
     ['a host that does not exist', (place: string) => place.replace('127.0.0.1', 'nowhere.invalid'), 'nowhere.invalid'],
-  ])('to %s fails with the cause', async (_what, change, cause) => {
+  ])('a connection to %s fails with the cause', async (_what, change, cause) => {
     await expect(openEngine({ dataDirectory: '', databaseUrl: change(url) })).rejects.toThrow(
       new RegExp(`STORYBAR_DATABASE_URL cannot be used: .*${cause}`, 'u'),
     );
   });
 
-  it('to a port where nothing listens fails with the cause', async () => {
+  it('a connection to a port where nothing listens fails with the cause', async () => {
     const place = new URL(url);
     place.port = String(await freePort());
     await expect(openEngine({ dataDirectory: '', databaseUrl: place.href })).rejects.toThrow(
@@ -131,7 +131,7 @@ describe.skipIf(server === undefined)(`the connection to PostgreSQL${why}`, () =
     );
   });
 
-  it('to a server without free connections fails with the cause', async () => {
+  it('a connection to a server without free connections fails with the cause', async () => {
     const name = new URL(url).pathname.slice(1);
     await execute(
       adminUrl,

@@ -61,29 +61,32 @@ describe.each([
     },
   );
 
-  it.skipIf(skip)('that are killed charge no undelivered render, and lose at most the renders in flight', async () => {
-    const id = await world.account();
-    const delivered = new Set<string>();
-    const acknowledged = new Set<string>();
-    for (let round = 1; round <= 3; round += 1) {
-      const child = start(world.database.place, id, 'load');
-      await until(() => {
-        if (child.process.exitCode !== null) throw new Error(`the process exited with ${child.process.exitCode}`);
-        return idsOf(child.lines(), 'settled').length > round * 40;
-      }, LOAD_TIMEOUT_MS);
-      child.process.kill('SIGKILL');
-      await child.exited;
-      for (const render of idsOf(child.lines(), 'delivered')) delivered.add(render);
-      for (const render of idsOf(child.lines(), 'settled')) acknowledged.add(render);
+  it.skipIf(skip)(
+    'processes that are killed charge no undelivered render, and lose at most the renders in flight',
+    async () => {
+      const id = await world.account();
+      const delivered = new Set<string>();
+      const acknowledged = new Set<string>();
+      for (let round = 1; round <= 3; round += 1) {
+        const child = start(world.database.place, id, 'load');
+        await until(() => {
+          if (child.process.exitCode !== null) throw new Error(`the process exited with ${child.process.exitCode}`);
+          return idsOf(child.lines(), 'settled').length > round * 40;
+        }, LOAD_TIMEOUT_MS);
+        child.process.kill('SIGKILL');
+        await child.exited;
+        for (const render of idsOf(child.lines(), 'delivered')) delivered.add(render);
+        for (const render of idsOf(child.lines(), 'settled')) acknowledged.add(render);
 
-      await createStore(world.engine).ledger.sweep(isGone);
-      const rows = await world.engine.all("select id from holds where state = 'settled'");
-      const charged = new Set(rows.map((row) => text(row, 'id')));
-      expect([...charged].filter((render) => !delivered.has(render))).toEqual([]);
-      expect([...acknowledged].filter((render) => !charged.has(render))).toEqual([]);
-      expect(delivered.size - charged.size).toBeLessThanOrEqual(PARALLEL * round);
-      expect(await world.balance(id)).toEqual({ used: charged.size, reserved: 0 });
-      expect(await reconcile(world.engine)).toEqual([]);
-    }
-  });
+        await createStore(world.engine).ledger.sweep(isGone);
+        const rows = await world.engine.all("select id from holds where state = 'settled'");
+        const charged = new Set(rows.map((row) => text(row, 'id')));
+        expect([...charged].filter((render) => !delivered.has(render))).toEqual([]);
+        expect([...acknowledged].filter((render) => !charged.has(render))).toEqual([]);
+        expect(delivered.size - charged.size).toBeLessThanOrEqual(PARALLEL * round);
+        expect(await world.balance(id)).toEqual({ used: charged.size, reserved: 0 });
+        expect(await reconcile(world.engine)).toEqual([]);
+      }
+    },
+  );
 });

@@ -27,13 +27,17 @@ async function work(database: TestDatabase, seed: number, commands: number): Pro
 }
 
 describe('every accepted render ends once and is charged once, whatever crashes', () => {
-  it('on SQLite', { timeout: TIMEOUT_MS }, async () => {
+  it('every accepted render ends once and is charged once on SQLite', { timeout: TIMEOUT_MS }, async () => {
     const crashes = await work(sqliteDatabase({ synchronous: 'off' }, memory), 20_260_201, COMMANDS);
     expect(crashes).toBeGreaterThan(COMMANDS * CRASHES_PER_COMMAND);
   });
 
-  it.skipIf(url === '')(`on PostgreSQL${url === '' ? `: ${NO_POSTGRES}` : ''}`, { timeout: TIMEOUT_MS }, async () => {
-    const crashes = await work(await postgresDatabase(url), 7, POSTGRES_COMMANDS);
-    expect(crashes).toBeGreaterThan(POSTGRES_COMMANDS * CRASHES_PER_COMMAND);
-  });
+  it.skipIf(url === '')(
+    `every accepted render ends once and is charged once on PostgreSQL${url === '' ? `: ${NO_POSTGRES}` : ''}`,
+    { timeout: TIMEOUT_MS },
+    async () => {
+      const crashes = await work(await postgresDatabase(url), 7, POSTGRES_COMMANDS);
+      expect(crashes).toBeGreaterThan(POSTGRES_COMMANDS * CRASHES_PER_COMMAND);
+    },
+  );
 });

@@ -19,7 +19,7 @@ describe('an embedded database', () => {
   let database: TestDatabase;
   afterEach(async () => await database.remove());
 
-  it('that stays locked fails after a timeout, without blocking anything else', async () => {
+  it('a locked embedded database fails after a timeout, without blocking anything else', async () => {
     database = sqliteDatabase({ lockTimeoutMs: 300 });
     const world = await World.begin(database);
     const id = await world.account();
@@ -57,7 +57,7 @@ describe('an embedded database', () => {
     other.close();
   });
 
-  it('that is full reports it, keeps its data and works again when there is space', async () => {
+  it('a full embedded database reports it, keeps its data and works again when there is space', async () => {
     database = sqliteDatabase();
     const world = await World.begin(database);
     const id = await world.account();
@@ -91,7 +91,7 @@ describe.skipIf(!server)(`a PostgreSQL server${server ? '' : `: ${NO_POSTGRES}`}
   afterAll(async () => await server?.remove());
 
   it.each(['SIGINT', 'SIGQUIT'] as const)(
-    'that is restarted under load (%s) charges each delivered render once',
+    'a PostgreSQL server that is restarted under load (%s) charges each delivered render once',
     async (signal) => {
       database = await postgresDatabase(server?.url ?? '');
       const world = await World.begin(database);
@@ -137,7 +137,7 @@ describe.skipIf(!server)(`a PostgreSQL server${server ? '' : `: ${NO_POSTGRES}`}
     },
   );
 
-  it('whose connections are all in use fails after a timeout, and works again later', async () => {
+  it('a request to a PostgreSQL server without free connections fails after a timeout, and works again later', async () => {
     database = await postgresDatabase(server?.url ?? '');
     const world = await World.begin(database);
     const id = await world.account();
@@ -157,7 +157,7 @@ describe.skipIf(!server)(`a PostgreSQL server${server ? '' : `: ${NO_POSTGRES}`}
     expect(await world.balance(id)).toEqual({ used: 0, reserved: 1 });
   });
 
-  it('that cannot be reached reports it when it is opened', async () => {
+  it('a PostgreSQL server that cannot be reached reports it when it is opened', async () => {
     database = await postgresDatabase(server?.url ?? '');
     await server?.stop('SIGINT');
     await expect(database.open()).rejects.toMatchObject({ code: 'ECONNREFUSED' });

@@ -40,7 +40,7 @@ async function renderBars(path: string, outPath: string): Promise<RenderedClip> 
 }
 
 describe('bars on video', () => {
-  it('have the pixels and rows of image bars and change nothing else', async () => {
+  it('bars on video have the pixels and rows of image bars and change nothing else', async () => {
     const path = work.path('flat.mp4');
     makeClip({
       path,
@@ -73,7 +73,7 @@ describe('bars on video', () => {
     }
   });
 
-  it('keep the colors of emoji and the white of the text', async () => {
+  it('bars on video keep the colors of emoji and the white of the text', async () => {
     const path = work.path('flat.mp4');
     const { clip } = await renderBars(path, work.path('emoji.mp4'));
     const drawn = await drawBands({ canvas: CANVAS, overlays: OVERLAYS }, createRenderTools(), new Stopwatch());

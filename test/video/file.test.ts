@@ -21,7 +21,7 @@ function boxes(file: Buffer): string[] {
 }
 
 describe('the output file', () => {
-  it('has its index before its data and contains H.264 High', async () => {
+  it('the output file has its index before its data and contains H.264 High', async () => {
     const output = work.path('out.mp4');
     await renderClip(plainClip(work.path('in.mp4')), output);
     const file = readFileSync(output);
@@ -40,7 +40,7 @@ describe('a Matroska file', () => {
     ['libx264', 'libopus', 'encode'],
     ['libx264', 'aac', 'copy'],
     ['libx265', 'aac', 'copy'],
-  ])('as browsers, OBS and phones record it is rendered: %s with %s', async (codec, audio, action) => {
+  ])('a Matroska file from a browser, OBS or a phone is rendered: %s with %s', async (codec, audio, action) => {
     const path = plainClip(work.path(`${codec}-${audio}.webm`), {
       container: 'matroska',
       codec,
@@ -62,7 +62,7 @@ describe.skipIf(!hasSharedMedia)('the output file of a real clip (skipped withou
   it.each([
     ['video_hdr/media__dolbyVision-hdr.MOV', ['+51.5334-000.1255', 'iPhone', 'com.apple.quicktime']],
     ['video_mp4/media__sample_with_chapters.mp4', ['loci']],
-  ])('has no location, camera or other metadata: %s', async (name, secrets) => {
+  ])('the output file has no location, camera or other metadata: %s', async (name, secrets) => {
     const output = work.path('stripped.mp4');
     await renderClip(sharedMedia(name), output);
     const [before, after] = [sharedMedia(name), output].map((file) => readFileSync(file).toString('latin1'));

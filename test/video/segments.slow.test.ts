@@ -65,23 +65,26 @@ const TIMING: Readonly<Record<string, readonly [number, number, number]>> = {
 const MIN_PSNR = 38;
 
 describe('a video in segments', () => {
-  it.each(Object.entries(CLIPS))('equals a whole render: %s', async (name, changes) => {
+  it.each(Object.entries(CLIPS))('a video in segments equals a whole render: %s', async (name, changes) => {
     const { segments, psnr, neighborPsnr } = await compareClip(work, name, changes);
     expect(segments).toBeGreaterThan(2);
     expect(psnr).toBeGreaterThan(neighborPsnr + 10);
   });
 
   for (const [file, minSegments] of Object.entries(FILES)) {
-    it.skipIf(!hasSharedMedia)(`equals a whole render: ${file} (skipped without ../shared/media)`, async () => {
-      const { segments, psnr, rendered } = await renderBoth(work, file.replaceAll(/\W+/gu, '-'), sharedMedia(file));
-      expect(segments).toBeGreaterThanOrEqual(minSegments);
-      expect(psnr.decibels).toBeGreaterThan(MIN_PSNR);
-      if (TIMING[file] === undefined) return;
-      const { clip, probe } = rendered;
-      const [frames, seconds, firstAt] = TIMING[file];
-      expect(clip.frames).toHaveLength(frames);
-      expect(Math.abs(clip.seconds - seconds)).toBeLessThan(1 / probe.frameRate);
-      expect(clip.frames[0]?.seconds).toBeCloseTo(firstAt, 2);
-    });
+    it.skipIf(!hasSharedMedia)(
+      `a video in segments equals a whole render: ${file} (skipped without ../shared/media)`,
+      async () => {
+        const { segments, psnr, rendered } = await renderBoth(work, file.replaceAll(/\W+/gu, '-'), sharedMedia(file));
+        expect(segments).toBeGreaterThanOrEqual(minSegments);
+        expect(psnr.decibels).toBeGreaterThan(MIN_PSNR);
+        if (TIMING[file] === undefined) return;
+        const { clip, probe } = rendered;
+        const [frames, seconds, firstAt] = TIMING[file];
+        expect(clip.frames).toHaveLength(frames);
+        expect(Math.abs(clip.seconds - seconds)).toBeLessThan(1 / probe.frameRate);
+        expect(clip.frames[0]?.seconds).toBeCloseTo(firstAt, 2);
+      },
+    );
   }
 });

@@ -25,7 +25,7 @@ const CLIPS: Readonly<Record<string, Partial<ClipOptions>>> = {
 };
 
 describe('a video in segments', () => {
-  it.each(Object.entries(CLIPS))('equals a whole render: %s', async (name, changes) => {
+  it.each(Object.entries(CLIPS))('a video in segments equals a whole render: %s', async (name, changes) => {
     const { segments, psnr, neighborPsnr } = await compareClip(work, name, changes);
     expect(segments).toBeGreaterThan(2);
     expect(psnr).toBeGreaterThan(neighborPsnr + 10);

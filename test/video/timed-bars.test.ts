@@ -130,13 +130,13 @@ const FILES = [
 
 describe('a bar with times is in exactly the frames from its start to before its end', () => {
   for (const [name, changes] of Object.entries(CLIPS)) {
-    it(`with ${name}`, async () => {
+    it(`a bar is in exactly its frames with ${name}`, async () => {
       const { actual, wanted } = await renderThirds(plainClip(work.path(name.replaceAll(/\W+/gu, '-')), changes));
       expect(actual).toEqual(wanted);
     });
   }
 
-  it('in Matroska, whose timestamps are whole milliseconds', async () => {
+  it('a bar is in exactly its frames in Matroska, whose timestamps are whole milliseconds', async () => {
     const path = plainClip(work.path('clip.mkv'), { container: 'matroska', frames: 40, encoderOptions: B_FRAMES });
     const { actual, wanted } = await renderThirds(path);
     expect(actual).toEqual(wanted);
@@ -145,7 +145,7 @@ describe('a bar with times is in exactly the frames from its start to before its
   it.each([
     [120, 2],
     [240, 4],
-  ])('with %i frames per second, of which one in %i is kept', async (rate, step) => {
+  ])('a bar is in exactly its frames with %i frames per second, of which one in %i is kept', async (rate, step) => {
     const path = plainClip(work.path(`fast-${rate}`), { frames: rate, timeBase: { num: 1, den: rate } });
     const kept = timesOf(readClip(path, 0)).filter((_, index) => index % step === 0);
     const { actual, wanted } = await renderThirds(path, kept);
@@ -153,10 +153,13 @@ describe('a bar with times is in exactly the frames from its start to before its
   });
 
   for (const name of FILES) {
-    it.skipIf(!hasSharedMedia)(`in the real file ${name} (skipped without ../shared/media)`, async () => {
-      const { actual, wanted } = await renderThirds(sharedMedia(name));
-      expect(actual).toEqual(wanted);
-    });
+    it.skipIf(!hasSharedMedia)(
+      `a bar is in exactly its frames in the real file ${name} (skipped without ../shared/media)`,
+      async () => {
+        const { actual, wanted } = await renderThirds(sharedMedia(name));
+        expect(actual).toEqual(wanted);
+      },
+    );
   }
 });
 
@@ -201,7 +204,7 @@ describe('frames without a bar', () => {
     expect(readFileSync(rendered).equals(readFileSync(bare))).toBe(true);
   });
 
-  it('need no warning for a bar that only the last frame shows', async () => {
+  it('a bar that only the last frame shows needs no warning', async () => {
     const path = plainClip(work.path('last'), { frames: 30 });
     const { facts, clip } = await renderClip(path, work.path('last.mp4'), [
       { text: 'last', position: 50, start: 0.967 },

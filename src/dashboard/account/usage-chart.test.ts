@@ -63,7 +63,7 @@ describe('the usage chart', () => {
     expect(niceMaximum(value)).toBe(top);
   });
 
-  it('has an empty credit meter for a plan without credits', () => {
+  it('the usage chart has an empty credit meter for a plan without credits', () => {
     expect(creditMeter(0, 0).text).toContain('0 percent');
     expect(creditMeter(50, 200).text).toContain('width="25.00"');
   });

@@ -108,7 +108,7 @@ describe('the sign-in throttle', () => {
     expect([await allowed(), await allowed()]).toEqual([true, false]);
   });
 
-  it('lets no network use up the password resets of another', async () => {
+  it('the sign-in throttle lets no network use up the password resets of another', async () => {
     const throttle = frozen();
     const reset = async (index: number) => await throttle.take('reset', `192.0.2.${index}`, 'ann@example.com');
     expect(await attemptsUntilRejected(async () => await reset(1))).toBe(5);
@@ -116,7 +116,7 @@ describe('the sign-in throttle', () => {
     await expect(throttle.take('reset', '198.51.100.7', 'ann@example.com')).resolves.toBeUndefined();
   });
 
-  it('lets no attempt to sign in with a password use up the attempts with a passkey', async () => {
+  it('the sign-in throttle lets no attempt to sign in with a password use up the attempts with a passkey', async () => {
     const throttle = frozen();
     await signIns(throttle, (index) => ['192.0.2.1', `${index}@example.com`]);
     await expect(throttle.takePasskey('192.0.2.1')).resolves.toBeUndefined();

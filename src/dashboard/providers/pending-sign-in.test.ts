@@ -13,7 +13,7 @@ describe('a sign-in that is under way at a provider', () => {
     expect(pending).toMatchObject(PURPOSE);
   });
 
-  it('has values that differ from each other and from those of every other sign-in', () => {
+  it('a pending sign-in has values that differ from each other and from those of every other sign-in', () => {
     const values = [beginSignIn(PURPOSE, NOW), beginSignIn(PURPOSE, NOW)].flatMap((pending) => [
       pending.state,
       pending.nonce,
@@ -24,27 +24,27 @@ describe('a sign-in that is under way at a provider', () => {
     for (const value of values) expect(value).toMatch(/^[\w-]{43}$/u);
   });
 
-  it('has a cookie that only carries characters that cookies may have', () => {
+  it('a pending sign-in has a cookie with valid characters only', () => {
     expect(beginSignIn({ ...PURPOSE, next: '/dashboard/ü;,' }, NOW).cookie).toMatch(/^[\w.-]+$/u);
   });
 
-  it('does not resume with the state of another browser', () => {
+  it('a pending sign-in does not resume with the state of another browser', () => {
     const [own, other] = [beginSignIn(PURPOSE, NOW), beginSignIn(PURPOSE, NOW)];
     expect(resumeSignIn(own.cookie, 'google', other.state, NOW)).toBeUndefined();
     expect(resumeSignIn(own.cookie, 'google', '', NOW)).toBeUndefined();
   });
 
-  it('does not resume after it has expired', () => {
+  it('a pending sign-in does not resume after it has expired', () => {
     const pending = beginSignIn(PURPOSE, NOW);
     expect(resumeSignIn(pending.cookie, 'google', pending.state, later(PENDING_SECONDS))).toBeUndefined();
   });
 
-  it('does not resume at another provider', () => {
+  it('a pending sign-in does not resume at another provider', () => {
     const pending = beginSignIn(PURPOSE, NOW);
     expect(resumeSignIn(pending.cookie, 'github', pending.state, NOW)).toBeUndefined();
   });
 
-  it('does not resume for another purpose than the one it was begun for', () => {
+  it('a pending sign-in does not resume for another purpose than its own', () => {
     const { cookie, state } = beginSignIn(PURPOSE, NOW);
     const secret = cookie.slice(cookie.indexOf('.') + 1);
     const payload = { ...PURPOSE, userId: 'someone', until: later(60).getTime() };
@@ -53,7 +53,7 @@ describe('a sign-in that is under way at a provider', () => {
   });
 
   it.each([undefined, '', '.', 'nonsense', `bm9uc2Vuc2U.${'a'.repeat(43)}`, `e30.${'a'.repeat(43)}`])(
-    'does not resume with the cookie %j',
+    'a pending sign-in does not resume with the cookie %j',
     (cookie) => {
       expect(resumeSignIn(cookie, 'google', 'state', NOW)).toBeUndefined();
     },

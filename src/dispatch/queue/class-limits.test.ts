@@ -67,13 +67,13 @@ describe.each(['guest', 'layout'] as const)('entries of the class %s', (leaseCla
     [2, 1],
     [3, 1],
     [8, 4],
-  ])('of %i slots, hold at most %i', (slots, most) => {
+  ])('of %i slots, entries of a limited class hold at most %i', (slots, most) => {
     const test = new ClassQueue(slots);
     for (let count = 0; count < 20; count += 1) test.add(`account ${count % 3}`, leaseClass);
     expect(test.served).toHaveLength(most);
   });
 
-  it('leave the other slots to renders, also to those of their own account', () => {
+  it('entries of a limited class leave the other slots to renders, also to those of their own account', () => {
     const test = new ClassQueue(2);
     test.addMany(8, 'limited', leaseClass, { cost: 1_500 });
     test.add('renderer');
@@ -88,7 +88,7 @@ describe.each(['guest', 'layout'] as const)('entries of the class %s', (leaseCla
     expect(test.served.at(-1)?.class).toBe(leaseClass);
   });
 
-  it('that wait give newcomers no advantage over accounts that were served meanwhile', () => {
+  it('waiting entries of a limited class give newcomers no advantage over accounts that were served meanwhile', () => {
     const test = new ClassQueue(2);
     test.addMany(8, 'limited', leaseClass, { cost: 1 });
     test.addMany(50, 'old');
@@ -100,13 +100,13 @@ describe.each(['guest', 'layout'] as const)('entries of the class %s', (leaseCla
 });
 
 describe('background entries', () => {
-  it('take all slots that no one else wants', () => {
+  it('background entries take all slots that are free', () => {
     const test = new ClassQueue(4);
     test.addMany(10, 'batch', 'background');
     expect(test.served).toHaveLength(4);
   });
 
-  it('get a tenth of the work while others wait, however many accounts send them and whatever they cost', () => {
+  it('background entries get a tenth of the work while others wait, however many accounts send them and whatever they cost', () => {
     const test = new ClassQueue(1, { maxWaiting: 5_000 });
     for (let count = 0; count < 50; count += 1) test.add(`batch ${count}`, 'background', { cost: 500 });
     test.addMany(5_000, 'caller', 'interactive', { cost: 20 });
@@ -136,7 +136,7 @@ describe('background entries', () => {
 describe.each(['interactive', 'background'] as const)('long entries of the class %s', (leaseClass) => {
   const LONG = { isLong: true } as const;
 
-  it('leave a slot to short ones, which overtake them', () => {
+  it('long entries leave a slot to short ones, which overtake them', () => {
     const test = new ClassQueue(2, { forShort: 1 });
     test.add('long 1', leaseClass, LONG);
     test.add('long 2', leaseClass, LONG);
@@ -146,7 +146,7 @@ describe.each(['interactive', 'background'] as const)('long entries of the class
     expect(test.names).toEqual(['long 1', 'short', 'long 2']);
   });
 
-  it('where there is no slot to leave, wait until no short one waits', () => {
+  it('long entries on a single slot wait until no short one waits', () => {
     const test = new ClassQueue(1);
     test.add('first', leaseClass);
     test.add('long', leaseClass, LONG);
@@ -164,7 +164,7 @@ describe.each(['interactive', 'background'] as const)('long entries of the class
     expect(test.names).toEqual(['first', 'greedy', 'modest', 'greedy', 'modest', 'greedy']);
   });
 
-  it('may turn out to be long while they have a slot, and then have to leave it if another one is', () => {
+  it('an entry that turns out to be long leaves its slot if another long one has one', () => {
     const test = new ClassQueue(3, { forShort: 1 });
     const entries = ['a', 'b', 'c'].map((account) => test.add(account, leaseClass));
     expect(entries.map((entry) => test.queue.becomeLong(entry))).toEqual([true, true, false]);

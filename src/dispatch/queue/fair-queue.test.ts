@@ -106,7 +106,7 @@ describe('the order of a fair queue', () => {
     expect(order).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it('does not let an account that was idle make up for lost time', () => {
+  it('an account that was idle does not make up for lost time', () => {
     const test = QueueUnderTest.busy();
     test.addMany(50, 'busy');
     test.serve(40);
@@ -115,7 +115,7 @@ describe('the order of a fair queue', () => {
     expect(test.servedTo('late')).toBe(5);
   });
 
-  it('does not count 20,000 renders without competition in a later contest', () => {
+  it('20,000 renders without competition do not count against an account later', () => {
     const test = new QueueUnderTest({ slots: 2, maxWaiting: 5_000 });
     test.add('a');
     for (let index = 0; index < 20_000; index += 1) {
@@ -188,7 +188,7 @@ describe('corrections of the cost', () => {
     expect(Math.abs(work.light - work.heavy)).toBeLessThanOrEqual(4 * 60);
   });
 
-  it('do not count in a later contest when nothing was waiting', () => {
+  it('corrections of the cost do not count against an account later when nothing was waiting', () => {
     const test = new QueueUnderTest({ slots: 4 });
     test.addMany(4, 'a');
     for (let index = 0; index < 4; index += 1) test.correct('a', 1_000);
@@ -199,7 +199,7 @@ describe('corrections of the cost', () => {
     expect(test.servedTo('b') - test.servedTo('a')).toBeLessThanOrEqual(11);
   });
 
-  it('do not put newcomers behind accounts that are waiting already', () => {
+  it('corrections of the cost do not put newcomers behind accounts that are waiting already', () => {
     const test = QueueUnderTest.busy();
     test.addMany(10, 'waiting');
     test.correct('first', 1_000);
@@ -251,7 +251,7 @@ describe('a full queue', () => {
     expect(test.queue.backlogMs).toBe(0);
   });
 
-  it('has room as long as a slot is free', () => {
+  it('a full queue has room as long as a slot is free', () => {
     const { queue } = new QueueUnderTest({ slots: 1, maxWaiting: 0 });
     expect(queue.refusal('a')).toBeUndefined();
   });
@@ -278,7 +278,7 @@ describe('a full queue', () => {
 });
 
 describe('waiting entries', () => {
-  it('leave the queue when their signal aborts', async () => {
+  it('waiting entries leave the queue when their signal aborts', async () => {
     const test = QueueUnderTest.busy();
     const leaving = new AbortController();
     test.add('a', 10, { signal: leaving.signal });
@@ -311,7 +311,7 @@ describe('the accounts a queue remembers', () => {
     expect(test.queue.accounts).toBe(0);
   });
 
-  it('do not include accounts that the virtual time has passed', () => {
+  it('the queue forgets accounts that the virtual time has passed', () => {
     const test = QueueUnderTest.busy();
     for (let index = 0; index < 100; index += 1) test.add(`account ${index}`);
     test.addMany(10, 'busy');

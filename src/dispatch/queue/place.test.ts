@@ -103,7 +103,7 @@ describe('the cost of a render', () => {
     expect(test.costOf(imageOf(2))).toBeCloseTo(203, 0);
   });
 
-  it('never makes a normal video too heavy after many tiny or slow ones', () => {
+  it('many tiny or slow renders never make a normal video too expensive', () => {
     const test = new PlaceTest('video');
     for (let count = 0; count < 100; count += 1) test.queue.costs.learn(videoOf(1), 5_000);
     expect(() => test.place('a', 60_000).assertFeasible(videoOf(1_200))).not.toThrow();
@@ -139,7 +139,7 @@ describe('a place', () => {
     expect(test.names).toEqual(['a', 'b']);
   });
 
-  it('lets others have the slot when it is left, and then goes before everything that waits', async () => {
+  it('a place that is left gives its slot to others, and then goes before everything that waits', async () => {
     const test = new PlaceTest('image');
     const first = test.entered('a');
     await first.slot();
@@ -182,7 +182,7 @@ describe('a place', () => {
     expect(served('small') / served('large')).toBeLessThan(10);
   });
 
-  it('gets back what it paid for a render that does not follow, and nothing that was not paid', async () => {
+  it('a place gets back what it paid for a render that does not follow, and nothing that was not paid', async () => {
     const test = new PlaceTest('video');
     const blocker = test.entered('first');
     const damaged = Array.from({ length: 10 }, () => test.entered('damaged'));
@@ -218,7 +218,7 @@ describe('a place whose render turns out to be long', () => {
     expect([test.names, test.heldBack]).toEqual([['a'], []]);
   });
 
-  it('waits for another long one, while short ones go on', async () => {
+  it('a render that turns out to be long waits for another long one, while short ones go on', async () => {
     const test = new PlaceTest('video', { slots: 2, forShort: 1 });
     const [first, second] = [test.entered('a'), test.entered('b')];
     await Promise.all([first.slot(), second.slot()]);
@@ -236,7 +236,7 @@ describe('a place whose render turns out to be long', () => {
     expect(test.names).toEqual(['a', 'b', 'c', 'b']);
   });
 
-  it('still counts as long after it has lost its worker', async () => {
+  it('a long render still counts as long after it has lost its worker', async () => {
     const test = new PlaceTest('video', { slots: 2, forShort: 1 });
     const [first, second] = [test.entered('a'), test.entered('b')];
     await Promise.all([first.slot(), second.slot()]);

@@ -57,6 +57,6 @@ describe.each([
   });
 });
 
-it('has no system call filter for an unknown architecture', () => {
+it('an unknown architecture has no system call filter', () => {
   expect(systemCallFilter('s390x')).toBeUndefined();
 });

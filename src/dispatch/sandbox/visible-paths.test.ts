@@ -24,7 +24,7 @@ const find = (dataDirectory: string) =>
   });
 
 describe.runIf(process.platform === 'linux')('the paths a worker sees', () => {
-  it('include the program, its libraries, our code and every node_modules above it, but not the package directory', () => {
+  it('the paths a worker sees include the program, its libraries, our code and every node_modules above it, but not the package directory', () => {
     const { readOnly, masked } = find('data');
     const own = readOnly.filter((file) => file.startsWith(root)).map((file) => path.relative(root, file));
     expect(own.toSorted()).toEqual([
@@ -37,7 +37,7 @@ describe.runIf(process.platform === 'linux')('the paths a worker sees', () => {
     expect(masked).toEqual([]);
   });
 
-  it('do not include the data directory, even when it is inside a visible one', () => {
+  it('the paths a worker sees do not include the data directory, even when it is inside a visible one', () => {
     mkdirSync(path.join(root, 'node_modules/storybar/dist/data'));
     const paths = find('node_modules/storybar/dist/data');
     const data = path.join(root, 'node_modules/storybar/dist/data');

@@ -3,7 +3,7 @@ import { LocalLimits } from '../limits/local-limits.ts';
 import { FreeClips } from './free-clips.ts';
 
 describe('free clips', () => {
-  it('keep the clip of a visitor who was refused because all clips of the day were used up', async () => {
+  it('a visitor who was refused because all clips of the day were used up keeps the free clip', async () => {
     const limits = new LocalLimits();
     const clips = new FreeClips(limits, 1);
     await clips.take('192.0.2.1');

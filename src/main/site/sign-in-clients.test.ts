@@ -18,7 +18,7 @@ describe('sign-in providers', () => {
     for (const environment of [{}, { ...PUBLIC, ...GOOGLE }, { ...PUBLIC, ...GOOGLE, ...GITHUB }]) check(environment);
   });
 
-  it('need both the client ID and the client secret', () => {
+  it('sign-in providers need both the client ID and the client secret', () => {
     const { STORYBAR_GOOGLE_CLIENT_ID, STORYBAR_GOOGLE_CLIENT_SECRET } = GOOGLE;
     const onlyId = { ...PUBLIC, STORYBAR_GOOGLE_CLIENT_ID };
     expect(() => check(onlyId)).toThrow(
@@ -30,7 +30,7 @@ describe('sign-in providers', () => {
     );
   });
 
-  it('need a public address, and an error about that does not repeat the secret', () => {
+  it('sign-in providers need a public address, and an error about that does not repeat the secret', () => {
     const error = (() => {
       try {
         check({ ...GOOGLE, STORYBAR_GITHUB_CLIENT_SECRET: 'very-secret' });
@@ -50,12 +50,12 @@ describe('sign-in providers', () => {
     'nonsense',
     'https://user@github.com',
     'https://a.example/?x',
-  ])('refuse the address %j', (url) => {
+  ])('sign-in providers refuse the address %j', (url) => {
     expect(() => readSettings({ STORYBAR_GITHUB_URL: url })).toThrow('STORYBAR_GITHUB_URL must be https://host');
     expect(() => readSettings({ STORYBAR_GOOGLE_ISSUER: url })).toThrow('STORYBAR_GOOGLE_ISSUER must be https://host');
   });
 
-  it('accept plain HTTP on this machine only', () => {
+  it('sign-in providers accept plain HTTP on this machine only', () => {
     expect(readSettings({ STORYBAR_GITHUB_URL: 'http://127.0.0.1:9000/' }).githubUrl).toBe('http://127.0.0.1:9000');
   });
 });

@@ -158,7 +158,7 @@ describe('the bytes of an item', () => {
     expect(dataOf({ extents: [[4, 0]] })).toBe('456789');
   });
 
-  it('never lie outside of the file, nor in another one', () => {
+  it('the bytes of an item never lie outside of the file, nor in another one', () => {
     expect(dataOf({ extents: [[8, 3]] })).toContain('it is truncated');
     expect(dataOf({ extents: [[4_294_967_295, 4_294_967_295]] })).toContain('it is truncated');
     expect(dataOf({ extents: [[0, 4]], isExternal: true })).toContain('in another file');

@@ -25,7 +25,7 @@ describe('permits', () => {
     expect(permits.waiting).toBe(0);
   });
 
-  it('go to the account that has received less, not to the one that waited longest', async () => {
+  it('permits go to the account that has received less, not to the one that waited longest', async () => {
     const permits = createPermits('image', () => 0, 10);
     const held = await Promise.all([take(permits, 'greedy'), take(permits, 'greedy')]);
     const served: string[] = [];
@@ -87,7 +87,7 @@ describe('permits', () => {
     await late;
   });
 
-  it('cannot be taken after the slots they were for are gone, even if they were never used', async () => {
+  it('permits cannot be taken after their slots are gone, even if they were never used', async () => {
     let slots = 100;
     const permits = createPermits('image', () => slots, 10);
     permits.dispatch();
