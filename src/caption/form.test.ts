@@ -129,23 +129,20 @@ describe('the overlays field', () => {
     ]);
   });
 
-  it.each(['{', "[{'text':'a'}]", 'hello', '[{"text":"a"},]', 'NaN'])(
-    'the overlays field must be valid JSON: %s',
-    (json) => {
-      expect(faultsOf({ overlays: json })).toEqual(['#/overlays invalid_json']);
-    },
-  );
+  it.each(['{', "[{'text':'a'}]", 'hello', '[{"text":"a"},]', 'NaN'])('overlays must be valid JSON: %s', (json) => {
+    expect(faultsOf({ overlays: json })).toEqual(['#/overlays invalid_json']);
+  });
 
-  it.each(['"a"', '5', 'null', 'true'])('the overlays field must be an array or an object: %s', (json) => {
+  it.each(['"a"', '5', 'null', 'true'])('overlays must be an array or an object: %s', (json) => {
     expect(faultsOf({ overlays: json })).toEqual(['#/overlays wrong_type']);
   });
 
-  it('the overlays field may be a single object', () => {
+  it('overlays may be a single object', () => {
     expect(parse({ overlays: '{"text":"a","position":7}' }).overlays).toEqual([{ text: 'a', position: 7 }]);
     expect(faultsOf({ overlays: '{}' })).toEqual(['#/overlays/0/text required']);
   });
 
-  it('the overlays field may be repeated with one object each', () => {
+  it('overlays may be repeated with one object each', () => {
     const fields = ['{"text":"a","position":7}', '{"text":"b"}'].map((value) => ({ name: 'overlays', value }));
     expect(parse({}, { fields }).overlays).toEqual([
       { text: 'a', position: 7 },
@@ -190,11 +187,11 @@ describe('the overlays field', () => {
 });
 
 describe('the position of an overlay', () => {
-  it.each([0, 100, 50, 33.333, 0.0001])('the position of an overlay can be %d', (position) => {
+  it.each([0, 100, 50, 33.333, 0.0001])('a position can be %d', (position) => {
     expect(parse({ overlays: JSON.stringify([{ text: 'a', position }]) }).overlays[0]?.position).toBe(position);
   });
 
-  it.each([-1, 100.01, -0.0001, 1e9])('the position of an overlay must be between 0 and 100, not %d', (position) => {
+  it.each([-1, 100.01, -0.0001, 1e9])('a position must be between 0 and 100, not %d', (position) => {
     expect(overlayFaults({ text: 'a', position })).toEqual(['0/position out_of_range']);
   });
 
@@ -202,7 +199,7 @@ describe('the position of an overlay', () => {
     expect(faultsOf({ overlays: '[{"text":"a","position":1e999}]' })).toEqual(['#/overlays/0/position out_of_range']);
   });
 
-  it.each(['50', '50%', '', true, [50], {}])('the position of an overlay must be a number, not %j', (position) => {
+  it.each(['50', '50%', '', true, [50], {}])('a position must be a number, not %j', (position) => {
     expect(overlayFaults({ text: 'a', position })).toEqual(['0/position wrong_type']);
   });
 });
