@@ -39,7 +39,7 @@ export interface NewAuditEntry {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Belongs in the transaction that makes the change. */
+/** Writes an audit entry. Call it in the transaction that makes the change. */
 export async function recordAudit(session: SqlSession, at: string, entry: NewAuditEntry): Promise<void> {
   await insertRow(session, 'audit', {
     at,

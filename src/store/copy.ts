@@ -26,7 +26,7 @@ export interface LiveServer {
 }
 
 const BATCH = 200;
-/** One side is idle while the other works, for longer than a transaction of a server may be. */
+/** One side is idle while the other works, for longer than a server's transaction may take. */
 const NO_IDLE_TIMEOUT = 'set local idle_in_transaction_session_timeout = 0';
 
 const table = (name: string, key: string, rest: string): Table => {
@@ -34,10 +34,10 @@ const table = (name: string, key: string, rest: string): Table => {
   return { name, key: keys, columns: [...keys, ...rest.split(' ').filter((column) => column !== '')] };
 };
 
-/** Sums that the database itself keeps when the rows of other tables are copied. */
+/** Tables of sums that the database itself maintains when the rows of other tables are copied. */
 export const DERIVED_TABLES: readonly string[] = ['stored_bytes', 'stored_bytes_total'];
 
-/** A table comes after those it references. A test compares this list with the schema. */
+/** Each table comes after those it references. A test compares this list with the schema. */
 export const TABLES: readonly Table[] = [
   table('accounts', 'id', 'name state created_at deleted_at awaits_approval'),
   table(
@@ -102,7 +102,10 @@ export const TABLES: readonly Table[] = [
   table('audit', 'seq', 'at actor action account_id subject details'),
 ];
 
-/** Servers that have renewed their lease lately and aren't known to be gone. They would write to the source after the copy. */
+/**
+ * Returns servers that have renewed their lease lately and aren't known to be gone. They would write to the source
+ * after the copy.
+ */
 export async function liveServers(
   engine: Engine,
   isGone: (owner: string) => boolean,
@@ -125,7 +128,7 @@ export async function isEmpty(engine: Engine): Promise<boolean> {
   return true;
 }
 
-/** All or nothing. Copies the source as it was at one moment. */
+/** Copies the source as it was at one moment, completely or not at all. */
 export async function copyAll(source: Engine, target: Engine): Promise<TableCopy[]> {
   return await source.transaction(async (from) => {
     if (source.dialect === 'postgres') {

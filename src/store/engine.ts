@@ -13,7 +13,7 @@ export interface SqlSession {
 /** Throws `storage_unavailable` when the database can't be reached, is locked for too long or has no space left. */
 export interface Engine extends SqlSession {
   readonly dialect: 'sqlite' | 'postgres';
-  /** All of `work` or none of it. An error is rethrown after the rollback. `work` may run more than once. */
+  /** Runs all of `work` or none of it. An error is rethrown after the rollback. `work` may run more than once. */
   transaction<Result>(work: (session: SqlSession) => Promise<Result>): Promise<Result>;
   /** Closing a second time does nothing. */
   close(): Promise<void>;
@@ -38,7 +38,7 @@ export async function insertRow(
   return await insertRows(session, table, [row], onConflict);
 }
 
-/** In one statement. All rows have the same columns. */
+/** Inserts all rows in one statement. All rows have the same columns. */
 export async function insertRows(
   session: SqlSession,
   table: string,
@@ -56,13 +56,13 @@ export async function insertRows(
 const PARAMETER = /(?<!:):(?<name>[a-z]\w*)/giu;
 
 interface Compiled {
-  /** In the order in which they first occur, which is how SQLite counts them. */
+  /** Parameter names in the order in which they first occur, which is how SQLite counts them. */
   readonly names: readonly string[];
-  /** With `$1`, `$2`, ... for the parameters, as PostgreSQL writes them. */
+  /** The statement with `$1`, `$2`, ... for the parameters, as PostgreSQL writes them. */
   readonly numbered: string;
 }
 
-/** By their text. There are as many as the program has statements. */
+/** Compiled statements by their text. There are as many as the program has statements. */
 const compiled = new Map<string, Compiled>();
 
 export function compile(sql: string): Compiled {

@@ -1,9 +1,8 @@
 // Each process renews a lease while it lives. When the lease runs out, other servers release what the process held. The
 // clocks of all servers must agree to within a few seconds.
-//
-// Heartbeats also guard billing periods against a wrong clock: the database remembers their time. A server whose clock is more
-// than 28 days away from it skips no period and takes none back, until the clock has kept the new time for ten minutes. Then
-// the service was stopped for long, and the clock is right after all.
+// Heartbeats also guard billing periods against a wrong clock, because the database remembers their time. A server
+// whose clock is more than 28 days off skips no period and takes none back until its clock has kept the new time for
+// ten minutes. By then, the likely explanation is that the service was stopped for a long time and the clock is right.
 
 import { type Engine, first, type SqlSession, insertRow } from './engine.ts';
 import { date, textOrNull } from './rows.ts';
@@ -12,7 +11,7 @@ import type { Clock } from './audit.ts';
 const LEASE_MS = 30_000;
 
 export class ServerLease {
-  /** Names this process, among all that ever use the database. */
+  /** Identifies this process among all that ever use the database. */
   readonly owner: string;
   readonly #engine: Engine;
   readonly #clock: Clock;
@@ -41,18 +40,18 @@ export class ServerLease {
   }
 }
 
-/** The shortest period. A smaller error of the clock can't skip one. */
+/** The shortest period. A smaller clock error can't skip one. */
 const MAX_JUMP_MS = 28 * 24 * 3_600_000;
 const CONFIRMED_AFTER_MS = 10 * 60_000;
 const WRITE_EVERY_MS = 60_000;
 
-/** True while no server has told the time yet. */
+/** Returns true while no server has stored a time yet. */
 export async function isTrusted(session: SqlSession, now: Date): Promise<boolean> {
   const row = await first(session, 'select trusted_at from trusted_time');
   return row === undefined || isNear(date(row, 'trusted_at'), now);
 }
 
-/** Servers may do this at the same time. The time that is written last is as good as the others. */
+/** Servers may do this at the same time. Whichever time is written last is fine. */
 export async function advanceTrustedTime(session: SqlSession, now: Date): Promise<void> {
   const row = await first(session, 'select trusted_at, jumped_at from trusted_time');
   if (row === undefined) return await write(session, now, null);

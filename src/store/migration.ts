@@ -21,7 +21,10 @@ update ${table} set ${column} = null where ${column} = '${sentinel}';
   };
 }
 
-/** Times are ISO 8601 in UTC with milliseconds: text that sorts by time in both databases and is easy to read. */
+/**
+ * A step of the schema. Times are ISO 8601 in UTC with milliseconds: text that sorts by time in both databases and is
+ * easy to read.
+ */
 export interface Migration {
   readonly common: string;
   /** Statements for one of the databases only. */
@@ -34,7 +37,10 @@ export interface Migration {
   readonly isCompatible?: true;
 }
 
-/** The statements for one of the databases. Those in `common` are written for SQLite; PostgreSQL has other words for three things. */
+/**
+ * Returns the statements for one of the databases. Those in `common` are written for SQLite; PostgreSQL has other words
+ * for three things.
+ */
 export function statementsOf(
   { common, sqlite = '', postgres = '' }: Migration,
   dialect: 'sqlite' | 'postgres',
@@ -47,7 +53,7 @@ export function statementsOf(
   return translated + postgres;
 }
 
-/** Steps of several folders that are one version. */
+/** Combines steps of several folders into one version. */
 export function together(...steps: readonly Migration[]): Migration {
   const all = (part: 'common' | 'sqlite' | 'postgres'): string => steps.map((step) => step[part] ?? '').join('');
   const parts = { common: all('common'), sqlite: all('sqlite'), postgres: all('postgres') };

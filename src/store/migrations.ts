@@ -51,7 +51,10 @@ const AUDIT_LOG: Migration = {
   `,
 };
 
-/** Shared by several servers from one second to the next. A crash of the database may lose it, hence `unlogged`. */
+/**
+ * Limits that several servers share from one second to the next. A crash of the database may lose them, hence
+ * `unlogged`.
+ */
 const SHARED_LIMITS: Migration = {
   common: '',
   postgres: `
@@ -65,7 +68,11 @@ const SHARED_LIMITS: Migration = {
   `,
 };
 
-/** Indexes for everything that is looked up while a server runs. SQLite uses a partial index only for statements with exactly its condition, and looks through a whole table when a row is deleted that others may reference without an index. */
+/**
+ * Adds indexes for everything that is looked up while a server runs. SQLite uses a partial index only for statements
+ * with exactly its condition. It also scans a whole table when a row is deleted that others may reference without an
+ * index.
+ */
 const BOUNDED_STATEMENTS: Migration = {
   common: `
 create index render_jobs_queue on render_jobs (lane, account_id, due_at, created_at, id)
@@ -157,18 +164,21 @@ export interface SchemaState {
   readonly compatibleFrom: number | undefined;
 }
 
-/** The schema of this program. */
+/** The schema that this program needs. */
 export const SCHEMA: Readonly<Required<SchemaState>> & { readonly compatibleFrom: number } = {
   version: MIGRATIONS.length,
   compatibleFrom: compatibleFrom(MIGRATIONS),
 };
 
-/** The version of the last migration that programs without it can't cope with. */
+/** Returns the version of the last migration that older programs can't cope with. */
 export function compatibleFrom(migrations: readonly Migration[]): number {
   return migrations.findLastIndex(({ isCompatible }) => isCompatible !== true) + 1;
 }
 
-/** What has to be applied. Nothing if the database is newer but still works with this program, an error if it doesn't. */
+/**
+ * Returns the migrations to apply: none if the database is newer but still works with this program. Throws if it
+ * doesn't.
+ */
 export function pendingMigrations({ version, compatibleFrom: oldest = version }: SchemaState): readonly Migration[] {
   if (oldest <= SCHEMA.version) return MIGRATIONS.slice(version);
   throw new Error(

@@ -5,19 +5,19 @@ import { hostname } from 'node:os';
 import { hasCode } from '../primitives/error-facts.ts';
 import { pidNamespace } from '../primitives/pid-namespace.ts';
 
-/** Names this process as the owner of holds and idempotency keys. */
+/** Creates the name of this process as the owner of holds and idempotency keys. */
 export function createOwner(): string {
   return [hostname(), process.pid, pidNamespace() ?? '', randomUUID()].join('/');
 }
 
 /**
- * True when the owner was a process in this PID namespace that no longer runs. Any other owner may still run, in another
- * container for example, and is gone only when its lease has expired.
+ * Returns true when the owner was a process in this PID namespace that no longer runs. Any other owner may still run,
+ * in another container for example, and is gone only when its lease has expired.
  */
 export function isGone(owner: string): boolean {
   const [host, pid, namespace] = owner.split('/');
   if (host !== hostname() || namespace !== pidNamespace()) return false;
-  // An earlier process with the same PID.
+  // The name belongs to an earlier process with the same PID.
   if (Number(pid) === process.pid) return true;
   try {
     process.kill(Number(pid), 0);

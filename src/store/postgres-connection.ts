@@ -1,13 +1,13 @@
-// How to connect to PostgreSQL, directly or through PgBouncer, and what its errors mean. Codes: PostgreSQL's appendix "Error
+// Connects to PostgreSQL, directly or through PgBouncer, and classifies its errors. See PostgreSQL's appendix "Error
 // Codes".
 
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 
 export interface PostgresOptions {
-  /** Connections of this process. */
+  /** The maximum number of connections of this process. */
   readonly poolSize?: number;
-  /** `require` encrypts, `verify-full` also checks the certificate and the host name. Empty: what the URL says. */
+  /** `require` encrypts, `verify-full` also checks the certificate and the host name. Empty uses what the URL says. */
   readonly tls?: '' | 'disable' | 'require' | 'verify-full';
   /** PEM file with the certificate authorities to trust. Implies `verify-full`. */
   readonly authoritiesFile?: string;
@@ -15,7 +15,7 @@ export interface PostgresOptions {
 
 /** Also the longest wait for a free connection. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** No statement of the store takes long, so one that does is waiting for a database in trouble. */
+/** No statement of the store takes long, so a slow one is waiting for a database with a problem. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 /** A storybar server that freezes in the middle of a transaction must not keep its locks for long. */
 const IDLE_IN_TRANSACTION_MS = 15_000;
@@ -25,7 +25,9 @@ export const SESSION_TIMEOUTS = {
   idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
 } as const;
 
-/** For connections that PgBouncer shares between clients: the timeouts end with the transaction. */
+/**
+ * Begins a transaction on connections that PgBouncer shares between clients, so the timeouts end with the transaction.
+ */
 export const BEGIN_WITH_TIMEOUTS = `begin; ${Object.entries(SESSION_TIMEOUTS)
   .map(([name, milliseconds]) => `set local ${name} = ${milliseconds}`)
   .join('; ')}`;
@@ -35,14 +37,14 @@ export function connectionConfig(url: string, { tls = '', authoritiesFile = '' }
   const common = { connectionTimeoutMillis: CONNECT_TIMEOUT_MS, keepAlive: true, application_name: 'storybar' };
   if (mode === '') return { ...common, connectionString: url };
   const plain = new URL(url);
-  // The driver prefers what the URL says.
+  // The driver would prefer the settings of the URL.
   for (const name of ['sslmode', 'ssl', 'sslrootcert', 'uselibpqcompat']) plain.searchParams.delete(name);
   const ca = authoritiesFile === '' ? {} : { ca: readFileSync(authoritiesFile, 'utf8') };
   const ssl = mode === 'disable' ? false : { rejectUnauthorized: mode === 'verify-full', ...ca };
   return { ...common, connectionString: plain.href, ssl };
 }
 
-/** PgBouncer refuses parameters that would outlive a transaction. Throws if the database can't be used at all. */
+/** PgBouncer refuses parameters that outlive a transaction. Throws if the database can't be used at all. */
 export async function acceptsSessionSettings(config: pg.ClientConfig): Promise<boolean> {
   const client = new pg.Client({ ...config, ...SESSION_TIMEOUTS });
   client.on('error', () => undefined);
@@ -57,7 +59,7 @@ export async function acceptsSessionSettings(config: pg.ClientConfig): Promise<b
   }
 }
 
-/** The driver's own text for a silent server is "timeout expired". */
+/** The driver's own text for a server that doesn't respond is "timeout expired". */
 function describeRefusal(error: unknown, { connectionString = '' }: pg.ClientConfig): unknown {
   if (!(error instanceof Error) || !/^(?:timeout expired|Connection terminated)/u.test(error.message)) return error;
   const { host } = new URL(connectionString);
@@ -68,7 +70,10 @@ function describeRefusal(error: unknown, { connectionString = '' }: pg.ClientCon
 /** serialization_failure, deadlock_detected. */
 const CONFLICT_CODES: ReadonlySet<string> = new Set(['40001', '40P01']);
 
-/** Whole classes: connection lost, no resources (disk, memory, connections), operator intervention, system error. */
+/**
+ * Whole classes of codes: connection lost, no resources (disk, memory, connections), operator intervention, system
+ * error.
+ */
 const UNAVAILABLE_CLASSES: ReadonlySet<string> = new Set(['08', '53', '57', '58']);
 /** lock_not_available, idle_in_transaction_session_timeout, and read_only_sql_transaction, as a standby reports. */
 const UNAVAILABLE_CODES: ReadonlySet<string> = new Set(['55P03', '25P03', '25006']);
@@ -83,11 +88,14 @@ export function isOutage(error: unknown): boolean {
     const { code } = error;
     return code !== undefined && (UNAVAILABLE_CLASSES.has(code.slice(0, 2)) || UNAVAILABLE_CODES.has(code));
   }
-  // Other errors of the driver are about the connection: refused, reset, ended or timed out. Some have no code.
+  // Other errors of the driver concern the connection: refused, reset, ended or timed out. Some have no code.
   return error instanceof Error && !(error instanceof TypeError);
 }
 
-/** character_not_in_repertoire. Of the text that requests can contain, PostgreSQL refuses only the NUL character. */
+/**
+ * Recognizes character_not_in_repertoire. PostgreSQL refuses only the NUL character of the text that requests can
+ * contain.
+ */
 export function isUnstorableText(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '22021';
 }

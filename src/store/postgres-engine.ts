@@ -1,5 +1,5 @@
-// PostgreSQL, for more than one server. Row locks and conditional updates make every statement of the store correct at the
-// default isolation level, read committed.
+// PostgreSQL, for more than one server. Row locks and conditional updates make every statement of the store correct at
+// the default isolation level, read committed.
 
 import pg from 'pg';
 import { AppError } from '../errors.ts';
@@ -27,7 +27,7 @@ import {
 import type { SqlParameters, SqlRow } from './rows.ts';
 
 const POOL_SIZE = 10;
-/** Longer than any statement may take, for a database server that doesn't respond at all. */
+/** Longer than any statement may take, in case the database server doesn't respond at all. */
 const RESPONSE_TIMEOUT_MS = 15_000;
 /** An arbitrary number, the same in every version of the program. */
 const MIGRATION_LOCK = 7_346_221_090;
@@ -67,7 +67,7 @@ export class PostgresEngine implements Engine {
     return new PostgresEngine(pool, hasOwnSessions ? 'begin' : BEGIN_WITH_TIMEOUTS);
   }
 
-  /** Connections of this process, and operations that wait for one. */
+  /** The connections of this process, and the operations that wait for one. */
   get connections(): { readonly total: number; readonly idle: number; readonly waiting: number } {
     const { totalCount: total, idleCount: idle, waitingCount: waiting } = this.#pool;
     return { total, idle, waiting };
@@ -87,7 +87,7 @@ export class PostgresEngine implements Engine {
         return await onOneConnection(this.#pool, this.#begin, work);
       } catch (error) {
         if (!isConflict(error)) throw error;
-        // PostgreSQL ended one of two conflicting transactions, to be tried again.
+        // PostgreSQL ended one of two conflicting transactions, so it can be retried.
         if (attempt === MAX_ATTEMPTS) throw unavailable(error);
       }
     }
@@ -190,7 +190,10 @@ async function schemaState(client: pg.Client): Promise<SchemaState> {
   return { version: Number(version), compatibleFrom: oldest === null ? undefined : Number(oldest) };
 }
 
-/** Returned as text by default, because they may exceed what a number holds. The numbers in the store don't. */
+/**
+ * PostgreSQL returns these types as text by default, because they may exceed a JavaScript number. Those in the store
+ * don't.
+ */
 const NUMBER_TYPES: ReadonlySet<number> = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
 
 function getTypeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {

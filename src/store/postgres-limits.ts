@@ -1,4 +1,4 @@
-// Rate limits and concurrent renders that all servers of a database share. Rates go by the clock of the database, so the
+// Rate limits and concurrent renders that all servers of a database share. Rates use the clock of the database, so the
 // clocks of the servers don't have to agree. Each change is one statement.
 
 import { type Rate, type RateVerdict, take } from '../account/gcra.ts';
@@ -23,9 +23,12 @@ export class PostgresLimits implements Limits {
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #lease: ServerLease;
-  /** Renders per account in this process. The total is written, not the difference, so a lost write corrects itself. */
+  /**
+   * Renders per account in this process. The total is written, not the difference, so the next write corrects a lost
+   * one.
+   */
   readonly #running = new Map<string, number>();
-  /** Writes of totals, one at a time: an older total must not replace a newer one. */
+  /** Serializes writes of totals, because an older total must not replace a newer one. */
   readonly #writes = new Semaphore({ permits: 1 });
 
   constructor(engine: Engine, clock: Clock, lease: ServerLease) {
@@ -80,7 +83,7 @@ export class PostgresLimits implements Limits {
     await this.#engine.run('delete from places where owner not in (select id from owners)');
   }
 
-  /** Another server may have removed the bucket in the meantime, because it is full. */
+  /** Another server may have removed the bucket meanwhile, because it is full. */
   async #readBucket(name: string): Promise<Bucket> {
     const row = await first(this.#engine, `select full_at, ${NOW} as now from rates where name = :name`, { name });
     return row ? toBucket(row) : { fullAt: 0, now: 0 };
@@ -94,12 +97,12 @@ export class PostgresLimits implements Limits {
     };
     try {
       return await this.#engine.transaction(async (session) => {
-        // The transaction may run a second time.
+        // The transaction may be a second attempt.
         uncount();
-        // Serializes the requests of one account across all servers.
+        // This serializes the requests of one account across all servers.
         await session.all('select pg_advisory_xact_lock(hashtextextended(:account, 0))', { account });
         if ((await this.#runningElsewhere(session, account)) + this.#runningHere(account) >= maxRunning) return false;
-        // Counted before the lock is released, so that the next request of this process sees it.
+        // The render is counted before the lock is released, so that the next request of this process sees it.
         this.#count(account, 1);
         counted = true;
         await this.#write(session, account);
@@ -134,7 +137,7 @@ export class PostgresLimits implements Limits {
     );
   }
 
-  /** Never fails: the next write for the account makes up for one that was lost. */
+  /** Never fails, because the next write for the account makes up for a lost one. */
   #writeLater(account: string): void {
     void this.#writes.run(async () => await this.#write(this.#engine, account)).catch(() => undefined);
   }

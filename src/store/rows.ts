@@ -5,7 +5,7 @@ export type SqlRow = Readonly<Record<string, unknown>>;
 /** A value that can be stored in a column. */
 export type SqlValue = string | number | null;
 
-/** The values of the parameters `:name` of a statement. Times become ISO 8601 text, and booleans 0 or 1. */
+/** Values of the parameters `:name` of a statement. Times become ISO 8601 text, and booleans 0 or 1. */
 export type SqlParameters = Readonly<Record<string, SqlValue | Date | boolean>>;
 
 export function toRow(value: unknown): SqlRow {
@@ -39,12 +39,12 @@ export function real(row: SqlRow, column: string): number {
   throw wrongType(column, 'a number', value);
 }
 
-/** Both databases store 0 or 1. */
+/** Reads a boolean, which both databases store as 0 or 1. */
 export function bool(row: SqlRow, column: string): boolean {
   return integer(row, column) === 1;
 }
 
-/** Stored as ISO 8601 text. */
+/** Reads a time, which is stored as ISO 8601 text. */
 export function date(row: SqlRow, column: string): Date {
   const value = new Date(text(row, column));
   if (Number.isNaN(value.getTime())) throw wrongType(column, 'a date', row[column]);
@@ -57,7 +57,7 @@ export function oneOf<Value extends string>(row: SqlRow, column: string, values:
   throw wrongType(column, `one of ${values.join(', ')}`, row[column]);
 }
 
-/** Stored as a JSON list; null counts as an empty one. */
+/** Reads a list, which is stored as JSON. Null counts as an empty list. */
 export function textList(row: SqlRow, column: string): string[] {
   const json = textOrNull(row, column);
   const list: unknown = json === null ? [] : JSON.parse(json);
@@ -65,14 +65,14 @@ export function textList(row: SqlRow, column: string): string[] {
   throw wrongType(column, 'a JSON list of texts', json);
 }
 
-/** Stored as a JSON object. */
+/** Reads an object, which is stored as JSON. */
 export function jsonObject(row: SqlRow, column: string): Readonly<Record<string, unknown>> {
   const value: unknown = JSON.parse(text(row, column));
   if (isObject(value) && !Array.isArray(value)) return value;
   throw wrongType(column, 'a JSON object', row[column]);
 }
 
-/** Any column, unchanged. */
+/** Reads any column, unchanged. */
 export function storedValue(row: SqlRow, column: string): SqlValue {
   const value = row[column];
   if (value === null || typeof value === 'string' || typeof value === 'number') return value;

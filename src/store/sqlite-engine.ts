@@ -1,11 +1,11 @@
-// The embedded database: one SQLite file. Write-ahead logging lets the command line write while a server reads, and every
-// commit is on disk before it's acknowledged. Three properties of the driver shape this file:
-// - It takes several times longer to bind parameters by name, and aborts the process when there are none, so they always go in
-//   as one array.
+// The embedded database: one SQLite file. Write-ahead logging lets the command line write while a server reads, and
+// every commit is on disk before it's acknowledged. Three properties of the driver shape this file:
+// - Binding parameters by name takes several times longer, and aborts the process when there are none, so they are
+// always bound as one array.
 // - It blocks the thread while it waits for a lock, so the waiting is done here.
-// - A prepared statement that failed for want of a lock is left half done until garbage collection. Until then no read ends its
-//   transaction, so the connection keeps its old view of the data and can't write. The write lock is therefore always taken
-//   first, by `exec`, which doesn't have this flaw, and a connection with such a statement is replaced.
+// - A prepared statement that failed to get a lock stays unfinished until garbage collection. Until then no read ends
+// its transaction, so the connection keeps its old view of the data and can't write. The write lock is therefore always
+// taken first, by `exec`, which doesn't have this flaw, and a connection with such a statement is replaced.
 
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -20,14 +20,17 @@ import { integer, type SqlParameters, type SqlRow, toRow } from './rows.ts';
 /** Used while the database is opened, when the process has nothing else to do. */
 const OPEN_TIMEOUT_MS = 10_000;
 const MAX_PAUSE_MS = 10;
-/** Of pages of the database, so that fewer statements have to read them from the file. */
+/** The cache of database pages, so that fewer statements have to read them from the file. */
 const CACHE_KB = 32_000;
 const LOCK_TIMEOUT_MS = 5_000;
 
-/** Everything else may write, for example `update ... returning` and `with ... update`. */
+/** Every other statement may write, for example `update ... returning` and `with ... update`. */
 const READS = /^\s*(?:(?:select|pragma|explain)\b|with\b(?!.*\b(?:insert|update|delete)\b))/isu;
 
-/** Locked too long, no space, or a failing disk: not the caller's fault, and worth another try later. */
+/**
+ * The database was locked too long, has no space or a failing disk. That isn't the caller's fault, and a retry may
+ * succeed.
+ */
 const UNAVAILABLE_CODES = /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|NOMEM|READONLY|CANTOPEN|PROTOCOL)/u;
 
 export interface SqliteOptions {
@@ -90,7 +93,10 @@ export class SqliteEngine implements Engine {
     this.#reconnectIfBroken();
   }
 
-  /** Fails at once if the file is locked, so that the event loop isn't blocked. The next use of the connection tries again. */
+  /**
+   * Fails at once if the file is locked, so that the event loop isn't blocked. The next use of the connection tries
+   * again.
+   */
   #reconnectIfBroken(): void {
     if (!this.#isBroken) return;
     const database = this.#connect(0);
@@ -142,14 +148,15 @@ export class SqliteEngine implements Engine {
         return result;
       } catch (error) {
         this.#rollback();
-        // With the write lock, only a half-done statement can keep the transaction from its commit.
+        // While this connection has the write lock, only an unfinished statement can keep the transaction from its
+        // commit.
         if (isBusy(error)) this.#replaceConnection(error);
         throw error;
       }
     });
   }
 
-  /** A complete, consistent copy, made while other processes go on writing. The file must not exist yet. */
+  /** Makes a complete, consistent copy while other processes keep writing. The file must not exist yet. */
   async backup(file: string): Promise<void> {
     await this.#exclusively(async () => {
       this.#database.prepare('vacuum into ?').run([file]);
@@ -179,7 +186,7 @@ export class SqliteEngine implements Engine {
     }
   }
 
-  /** Tries again while another process has the lock, and lets this process do other things in between. */
+  /** Retries while another process has the lock, and lets this process do other work in between. */
   async #untilUnlocked<Result>(work: () => Promise<Result>): Promise<Result> {
     const end = performance.now() + this.#lockTimeoutMs;
     for (let pause = 1; ; pause = Math.min(pause + 1, MAX_PAUSE_MS)) {
@@ -194,7 +201,7 @@ export class SqliteEngine implements Engine {
 
   #withStatement<Result>(sql: string, use: (statement: Database.Statement) => Result): Result {
     const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
-    // A statement that fails isn't used again, because the driver may have left it half done.
+    // A statement that failed isn't used again, because the driver may have left it unfinished.
     this.#statements.delete(sql);
     const result = use(statement);
     this.#statements.set(sql, statement);
@@ -206,7 +213,7 @@ export class SqliteEngine implements Engine {
     if (this.#database.inTransaction) this.#database.exec('rollback');
   }
 
-  /** The version is SQLite's own number; the table holds only what that has no room for. */
+  /** The version is SQLite's own number. The table holds only what doesn't fit there. */
   #schemaState(): SchemaState {
     const version = integer(toRow(this.#database.prepare('pragma user_version').get()), 'user_version');
     const row: unknown = this.#database.prepare('select compatible_from from schema_version').get();
@@ -214,8 +221,9 @@ export class SqliteEngine implements Engine {
   }
 
   /**
-   * Safe in two processes at once: the second waits for the write lock and finds nothing left to do. A table that others
-   * reference can be replaced only while foreign keys aren't enforced, so they are checked at the end.
+   * Migrates the schema. This is safe in two processes at once: the second waits for the write lock and finds nothing
+   * left to do. A table that others reference can be replaced only while foreign keys aren't enforced, so they are
+   * checked at the end.
    */
   #migrate(): void {
     this.#database.exec('pragma foreign_keys = off; begin immediate');

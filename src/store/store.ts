@@ -38,7 +38,7 @@ export interface Store {
   readonly usage: Usage;
   readonly audit: Audit;
   readonly payments: PaymentEvents;
-  /** Undefined for a database of one server, which counts in memory. */
+  /** Undefined for a database with a single server, which counts in memory. */
   readonly limits: Limits | undefined;
   readonly users: Users;
   readonly sessions: Sessions;

@@ -15,10 +15,10 @@ export interface ExportedRows {
 }
 
 const BATCH = 100;
-/** By then every server knows that the keys are gone, so that no request of the account is still running. */
+/** By this time every server knows that the keys are gone, so no request of the account is still running. */
 const PURGE_AFTER_MS = 2 * 60_000;
 
-/** Deleted immediately, because they name people or give access. The others may have many rows. */
+/** These tables are deleted immediately, because they name people or give access. The others may have many rows. */
 const PERSONAL = ['api_keys', 'customers', 'subscriptions'];
 
 export class AccountData {
@@ -45,8 +45,8 @@ export class AccountData {
   }
 
   /**
-   * Deletes the account: its users, keys, sessions and plan immediately, in one transaction. The rest is deleted by `purge`.
-   * False when there is no such account, or it was deleted before.
+   * Deletes the account: its users, keys, sessions and plan immediately, in one transaction. The rest is deleted by
+   * `purge`. Returns false when there is no such account, or it was deleted before.
    */
   async erase(accountId: string, actor: Actor): Promise<boolean> {
     const at = this.#clock().toISOString();
@@ -54,8 +54,8 @@ export class AccountData {
   }
 
   /**
-   * Deletes what is left of erased accounts, in small steps. Returns the ids of those of which nothing is left. An account
-   * that fails doesn't stop the others and is tried again the next time.
+   * Deletes what is left of erased accounts, in small steps, and returns the ids of the accounts that are gone
+   * completely. An account that fails doesn't stop the others and is retried the next time.
    */
   async purge(onFailed: (accountId: string, error: unknown) => void): Promise<string[]> {
     const before = new Date(this.#clock().getTime() - PURGE_AFTER_MS).toISOString();
@@ -74,7 +74,7 @@ export class AccountData {
     return purged;
   }
 
-  /** False when another server was first. */
+  /** Returns false when another server was first. */
   async #purge(accountId: string): Promise<boolean> {
     const own: SqlCondition = ['account_id = :accountId', { accountId }];
     for (const { name, key, columns } of TABLES.toReversed()) {
@@ -85,7 +85,7 @@ export class AccountData {
     return (await this.#engine.run('delete from accounts where id = :accountId', { accountId })) === 1;
   }
 
-  /** They have no account of their own, and would keep their deliveries from being deleted. */
+  /** Attempts have no account column of their own, and would keep their deliveries from being deleted. */
   async #deleteAttempts(accountId: string): Promise<void> {
     const deliveries = { table: 'webhook_deliveries', column: 'created_at', rows: BATCH };
     const own: SqlCondition = ['account_id = :accountId', { accountId }];

@@ -106,7 +106,7 @@ export class Accounts {
     return [...plans].toSorted();
   }
 
-  /** False when there is no such account. */
+  /** Returns false when there is no such account. */
   async setSuspended(accountId: string, suspended: boolean, actor: Actor): Promise<boolean> {
     const state = suspended ? 'suspended' : 'active';
     return await this.#engine.transaction(async (session) => {
@@ -193,7 +193,7 @@ export class Accounts {
       if (after.provider === 'stripe' && providerState !== undefined) {
         const update = 'update subscriptions set provider_subscription = :subscription where account_id = :accountId';
         await session.run(update, { subscription: providerState.subscription, accountId });
-        // What is paid for isn't withheld.
+        // An account that has paid isn't withheld from live keys.
         if (after.status === 'active') await approveAccount(session, accountId, actor, this.#clock());
       }
       const { plan, nextPlan, status, renews, period } = after;
@@ -227,7 +227,7 @@ export class Accounts {
     });
   }
 
-  /** For a customer that the provider has deleted. */
+  /** Unlinks a customer that the provider has deleted. */
   async unlinkCustomer(accountId: string, customer: string, actor: Actor): Promise<void> {
     await this.#engine.transaction(async (session) => {
       const removed = await session.run(
@@ -243,7 +243,7 @@ export class Accounts {
     return row && toLink(row);
   }
 
-  /** By account id, starting after `afterAccountId`. */
+  /** Lists links by account id, starting after `afterAccountId`. */
   async listLinks(afterAccountId: string, count: number): Promise<CustomerLink[]> {
     const sql = `${LINKS} where account_id > :afterAccountId order by account_id limit :count`;
     return (await this.#engine.all(sql, { afterAccountId, count })).map(toLink);
@@ -272,7 +272,7 @@ export class Accounts {
     });
   }
 
-  /** False when there is an account with this id. */
+  /** Returns false when there is an account with this id. */
   async #insert(session: SqlSession, { id, name }: NewAccount, actor: Actor): Promise<boolean> {
     const created = await insertRow(
       session,
@@ -289,7 +289,10 @@ export class Accounts {
     return await bringUpToDate(session, accountId, now);
   }
 
-  /** As of now. A change that is due isn't written: a list of all accounts must not become as many transactions. */
+  /**
+   * Describes the account as of now. A change that is due isn't written, because listing all accounts must not become
+   * as many transactions.
+   */
   #toSummary(row: SqlRow, trusted: boolean): AccountSummary {
     const stored = toSubscription(row);
     const subscription = stored && asOf(this.#clock(), trusted, stored);
@@ -346,8 +349,8 @@ async function readCustomer(session: SqlSession, accountId: string): Promise<str
 }
 
 /**
- * False when the link is no longer as expected. The revision counts even when nothing else changes, so that an older state
- * that is still on its way can't be applied later.
+ * Returns false when the link is no longer as expected. The revision counts even when nothing else changes, so that an
+ * older state that is still on its way can't be applied later.
  */
 async function takeRevision(session: SqlSession, accountId: string, expected?: CustomerLink): Promise<boolean> {
   const update = 'update customers set revision = revision + 1 where account_id = :accountId';
@@ -365,7 +368,7 @@ async function takeRevision(session: SqlSession, accountId: string, expected?: C
   );
 }
 
-/** False when the subscription was replaced by another one or by a plan without payment. */
+/** Returns false when the subscription was replaced by another one or by a plan without payment. */
 async function isPaidBy(session: SqlSession, accountId: string, subscription: string): Promise<boolean> {
   const row = await first(
     session,

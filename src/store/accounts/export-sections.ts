@@ -1,13 +1,13 @@
-// What the export of an account contains.
+// The sections of an account's data export.
 
 export const OF_USERS = 'user_id in (select id from users where account_id = :accountId)';
 
 export interface ExportSection {
   readonly name: string;
-  /** With the parameter `:accountId`. */
+  /** The `from` clause, with the parameter `:accountId`. */
   readonly from: string;
   readonly columns: string;
-  /** Unique within the account, and in the order of an index. */
+  /** Columns that are unique within the account, in the order of an index. */
   readonly order: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     columns: 'email, account_role, created_at, expires_at',
     order: ['created_at', 'email'],
   },
-  // Their hashes are secret. Rows that are equal in everything else may be left out.
+  // The hashes of links are secret. Rows that are equal in everything else may be left out.
   {
     name: 'sessions',
     from: `sessions where ${OF_USERS}`,
@@ -134,5 +134,5 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
   },
 ];
 
-/** Stored as JSON text. */
+/** Columns that are stored as JSON text. */
 export const JSON_COLUMNS = new Set(['allowed_origins', 'request', 'error', 'faults', 'details', 'events']);

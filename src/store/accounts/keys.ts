@@ -80,7 +80,7 @@ export class Keys {
     });
   }
 
-  /** Brings the subscription up to date first. */
+  /** Finds the holder of a key, after bringing the subscription up to date. */
   async find(hash: Buffer): Promise<KeyHolder | undefined> {
     const row = await first(this.#engine, `${KEYS} where k.hash = :hash`, { hash: hash.toString('hex') });
     if (row === undefined || !timingSafeEqual(Buffer.from(text(row, 'hash'), 'hex'), hash)) return undefined;
@@ -119,7 +119,7 @@ export class Keys {
     return rows.map((row) => toSummary(row, now, trusted));
   }
 
-  /** False when there is no such key or it is revoked, which is final. */
+  /** Returns false when there is no such key or it is revoked, which is final. */
   async setState(keyId: string, state: KeyState, actor: Actor): Promise<boolean> {
     return await this.#change(keyId, actor, `key.${state === 'active' ? 'resumed' : state}`, {
       set: 'state = :state',
@@ -141,7 +141,7 @@ export class Keys {
     return await this.#change(keyId, actor, 'key.origins', { set: 'allowed_origins = :origins', values, details });
   }
 
-  /** The second half of a rotation: the old key works until `at`. */
+  /** Does the second half of a rotation: the old key works until `at`. */
   async expireAt(keyId: string, at: Date, actor: Actor): Promise<boolean> {
     const expiresAt = at.toISOString();
     const details = { expiresAt };

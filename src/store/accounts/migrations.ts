@@ -69,7 +69,11 @@ export const CUSTOMER_REVISIONS: Migration = {
   common: `alter table customers add column revision integer not null default 0;`,
 };
 
-/** Accounts whose live keys work only after the operator approves them; those from before need no approval. The user who created a key, which the audit log knows for keys from before. And links that were sent to the address they are for, unlike those that an operator hands over. */
+/**
+ * Adds accounts whose live keys work only after the operator approves them (existing accounts need no approval), the
+ * user who created a key (known from the audit log for existing keys), and a mark for links that were emailed to their
+ * address, unlike those that an operator hands over.
+ */
 export const APPROVAL_AND_KEY_CREATORS: Migration = {
   common: `
 alter table accounts add column awaits_approval integer not null default 0 check (awaits_approval in (0, 1));

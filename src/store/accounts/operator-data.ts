@@ -1,4 +1,4 @@
-// What an operator sees of the whole service, and credits that an operator adds.
+// The operator's view of the whole service, and credits that an operator adds.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { KEY_MODES } from '../../account/api-key.ts';
@@ -22,10 +22,10 @@ export interface PlanCount {
   readonly accounts: number;
 }
 
-/** The action in the audit log; it changes nothing. */
+/** The action of a view in the audit log. A view changes nothing. */
 export const ACCOUNT_VIEWED = 'account.viewed';
 
-/** The pages that an operator opens within this time are one view. */
+/** Pages that an operator opens within this time count as one view. */
 const VIEW_MS = 3_600_000;
 
 export class OperatorData {
@@ -37,7 +37,7 @@ export class OperatorData {
     this.#clock = clock;
   }
 
-  /** Renders of all accounts. */
+  /** Returns the renders of all accounts per day. */
   async days(from: string, to: string): Promise<UsageDay[]> {
     const days: UsageDay[] = [];
     for (const day of daysOf(from, to)) days.push(...(await this.#day(day)));
@@ -64,11 +64,11 @@ export class OperatorData {
     return [...sums].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, sum]) => sum);
   }
 
-  /** Days without sign-ups are left out. */
+  /** Returns the sign-ups per day. Days without sign-ups are left out. */
   async signUps(from: string, to: string): Promise<SignUpDay[]> {
     const days: SignUpDay[] = [];
     for (const day of daysOf(from, to)) {
-      // The next character after the T of a timestamp ends the day.
+      // The upper bound is the character after the T of a timestamp, which ends the day.
       const within: SqlCondition = ['created_at >= :start and created_at < :end', { start: `${day}T`, end: `${day}U` }];
       const row = await first(this.#engine, `select count(*) as accounts from accounts where ${within[0]}`, within[1]);
       const accounts = integer(must(row, 'a count'), 'accounts');
@@ -78,13 +78,13 @@ export class OperatorData {
     return days;
   }
 
-  /** How many accounts await approval. */
+  /** Counts the accounts that await approval. */
   async pendingAccounts(): Promise<number> {
     const sql = "select count(*) as accounts from accounts where awaits_approval = 1 and state <> 'suspended'";
     return integer(must(await first(this.#engine, sql), 'the number of accounts'), 'accounts');
   }
 
-  /** Accounts with an active plan. */
+  /** Counts the accounts with an active plan, per plan. */
   async plans(): Promise<PlanCount[]> {
     const counts = new Map<string, PlanCount>();
     for await (const { after, to } of rangesOf(this.#engine, {

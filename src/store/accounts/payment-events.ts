@@ -13,8 +13,8 @@ export class PaymentEvents {
   }
 
   /**
-   * False when this event was applied before. `apply` and the record of the event aren't one transaction, so `apply` must be
-   * safe to repeat.
+   * Returns false when this event was applied before. `apply` and the record of the event aren't one transaction, so
+   * `apply` must be safe to repeat.
    */
   async once(id: string, type: string, apply: () => Promise<void>): Promise<boolean> {
     if (await first(this.#engine, 'select id from payment_events where id = :id', { id })) return false;
@@ -23,7 +23,7 @@ export class PaymentEvents {
     return (await insertRow(this.#engine, 'payment_events', row, 'on conflict (id) do nothing')) === 1;
   }
 
-  /** Deletes the record of events that were received before `at`. */
+  /** Deletes the records of events that were received before `at`. */
   async deleteBefore(at: Date): Promise<number> {
     return await deleteInSteps(this.#engine, 'payment_events', ['id'], ['received_at < :at', { at }]);
   }

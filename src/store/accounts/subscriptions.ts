@@ -16,7 +16,7 @@ import { isTrusted } from '../lease.ts';
 export const SUBSCRIPTION_COLUMNS =
   's.plan, s.next_plan, s.status, s.renews, s.provider, s.anchor_at, s.period_starts_at, s.period_ends_at';
 
-/** Undefined for an account without a subscription: a left join then gives nulls. */
+/** Returns undefined for an account without a subscription: a left join then gives nulls. */
 export function toSubscription(row: SqlRow): Subscription | undefined {
   if (row['plan'] === null) return undefined;
   return {
@@ -63,34 +63,39 @@ export async function readSubscription(session: SqlSession, accountId: string): 
 }
 
 /**
- * Inside a transaction, before anything that depends on the account: other changes of the account wait for the commit. An
- * update, because SQLite has no other way to lock a row.
+ * Locks the account inside a transaction, before anything that depends on it, so that other changes of the account wait
+ * for the commit. This is an update, because SQLite has no other way to lock a row.
  */
 export async function lockAccount(session: SqlSession, accountId: string): Promise<void> {
   const found = await session.run('update accounts set state = state where id = :accountId', { accountId });
   if (found === 0) throw new AppError('not_found', `Account "${accountId}" not found.`);
 }
 
-/** The same for an account that may be deleted at this moment. False when it was. */
+/** Like `lockAccount`, for an account that may be deleted at this moment. Returns false when it was. */
 export async function lockExisting(session: SqlSession, accountId: string): Promise<boolean> {
   const sql = 'update accounts set state = state where id = :accountId and deleted_at is null';
   return (await session.run(sql, { accountId })) === 1;
 }
 
-/** The change that is due, unless only a wrong clock can explain it. */
+/** Returns the change that is due, unless only a wrong clock can explain it. */
 async function trustedChange(session: SqlSession, subscription: Subscription, now: Date): Promise<SubscriptionChange> {
   const change = changeDue(subscription, now);
   if (!isUnusual(subscription, change, now) || (await isTrusted(session, now))) return change;
   return { kind: 'none' };
 }
 
-/** The subscription as of now, for lists: a change that is due isn't written. `trusted` is the result of `isTrusted`. */
+/**
+ * Returns the subscription as of now, for lists. A change that is due isn't written. `trusted` is the result of
+ * `isTrusted`.
+ */
 export function asOf(now: Date, trusted: boolean, stored: Subscription): Subscription {
   const change = changeDue(stored, now);
   return !trusted && isUnusual(stored, change, now) ? stored : applyChange(stored, change);
 }
 
-/** Inside a transaction, for a locked account: renews or ends the subscription if that is due, and returns it. */
+/**
+ * Renews or ends the subscription of a locked account if that is due, and returns it. Must run inside a transaction.
+ */
 export async function bringUpToDate(
   session: SqlSession,
   accountId: string,

@@ -1,5 +1,5 @@
-// Deletes accounts whose user never confirmed an address. Anyone can sign up with any address, so such accounts would only pile
-// up. One that has paid for anything, or that an operator has changed, stays.
+// Deletes accounts whose user never confirmed an address. Anyone can sign up with any address, so such accounts would
+// only pile up. An account that has paid for anything, or that an operator has changed, stays.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { eraseAccount } from './account-data.ts';
@@ -26,7 +26,7 @@ const IS_UNUSED = `
     select 1 from audit e where e.account_id = a.id and e.action <> '${ACCOUNT_VIEWED}'
       and (e.actor like 'operator:%' or e.actor like 'cli:%'))`;
 
-/** Returns how many accounts from before `before` were erased. */
+/** Erases accounts created before `before` and returns how many there were. */
 export async function eraseUnconfirmed(engine: Engine, clock: Clock, before: Date): Promise<number> {
   let erased = 0;
   const users = { table: 'users', column: 'account_id', within: UNCONFIRMED, rows: ACCOUNTS };
@@ -45,7 +45,7 @@ export async function eraseUnconfirmed(engine: Engine, clock: Clock, before: Dat
   return erased;
 }
 
-/** False when the account has changed since it was found. */
+/** Returns false when the account has changed since it was found. */
 async function eraseIfUnused(engine: Engine, accountId: string, before: Date, now: Date): Promise<boolean> {
   return await engine.transaction(async (session) => {
     // Locks the user, who may be confirming the address at this moment.

@@ -3,7 +3,7 @@
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
-/** How many names are looked at together. Up to this number, all of them. */
+/** How many names a round looks at. */
 export const ROUND = 100;
 
 export class Rounds<Row> {
@@ -14,7 +14,10 @@ export class Rounds<Row> {
     this.#nameOf = nameOf;
   }
 
-  /** Until all names were seen. `read` returns up to `ROUND` rows whose names come after the given one, in their order. */
+  /**
+   * Yields rows until all names were seen. `read` returns up to `ROUND` rows whose names come after the given one, in
+   * order.
+   */
   async *next(read: (after: string) => Promise<Row[]>): AsyncGenerator<Row[]> {
     const seen = new Set<string>();
     for (; ; await yieldToEventLoop()) {

@@ -1,12 +1,15 @@
-// Work on many rows in small steps with a pause after each. On SQLite a statement blocks the whole server, so a statement reads or
-// changes no more rows than a few milliseconds are enough for.
+// Works on many rows in small steps with a pause after each. On SQLite a statement blocks the whole server, so each
+// statement reads or changes only as many rows as a few milliseconds allow.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { must } from '../../primitives/must.ts';
 import { type Engine, first } from '../engine.ts';
 import { type SqlParameters, type SqlRow, storedValue, text } from '../rows.ts';
 
-/** A condition or another part of a statement, and its parameters. Conditions that are used together have parameters of different names. */
+/**
+ * A condition or another part of a statement, and its parameters. Conditions that are used together need different
+ * parameter names.
+ */
 export type SqlCondition = readonly [sql: string, parameters: SqlParameters];
 
 const CHANGED_ROWS = 20;
@@ -27,7 +30,7 @@ function allOf(conditions: readonly (SqlCondition | undefined)[]): SqlCondition 
   return [given.map(([sql]) => sql).join(' and '), parameters];
 }
 
-/** Deletes all rows that match, and returns their number. The condition must be one that an index answers. */
+/** Deletes all rows that match, and returns their number. An index must cover the condition. */
 export async function deleteInSteps(
   engine: Engine,
   table: string,
@@ -37,7 +40,7 @@ export async function deleteInSteps(
   return await changeInSteps(engine, [`delete from ${table}`, {}], { table, key, condition });
 }
 
-/** The same for an update, after which a row doesn't match any more. */
+/** Updates all rows that match, and returns their number. A changed row must not match any more. */
 export async function changeInSteps(
   engine: Engine,
   [change, values]: SqlCondition,
@@ -50,7 +53,7 @@ export async function changeInSteps(
     const sql = `${change} where (${columns}) in (${some})`;
     const changed = await engine.run(sql, { ...values, ...parameters, rows: CHANGED_ROWS });
     total += changed;
-    // Another server may change the same rows at the same time, so fewer rows don't mean that none are left.
+    // Another server may change the same rows at the same time, so a short step doesn't mean that no rows are left.
     if (changed < CHANGED_ROWS && (await engine.all(some, { ...parameters, rows: 1 })).length === 0) return total;
   }
 }
@@ -59,13 +62,13 @@ export async function changeInSteps(
 export interface SteppedList {
   readonly columns: string;
   readonly table: string;
-  /** Columns of an index, after those that `within` compares with one value. They must be among `columns`. */
+  /** Columns of an index, after those that `within` compares with one value. `columns` must contain them. */
   readonly order: readonly string[];
   readonly within: readonly SqlCondition[];
-  /** Where the list begins and ends, as conditions on `order`. */
+  /** The start and end of the list, as conditions on `order`. */
   readonly before?: SqlCondition | undefined;
   readonly from?: SqlCondition | undefined;
-  /** Conditions that no index answers. */
+  /** Conditions that no index covers. */
   readonly filter: readonly SqlCondition[];
   readonly count: number;
 }
@@ -79,7 +82,7 @@ export async function listInSteps(engine: Engine, list: SteppedList): Promise<Sq
   // With two conditions for the same end, SQLite might begin at the wrong one, so each step replaces both.
   for (let before = list.before; ; await yieldToEventLoop()) {
     const [rest, parameters] = allOf([...within, before, list.from]);
-    // The last row that this step looks at. Without a filter, that is the last row that it finds.
+    // `bound` is the last row that this step looks at. Without a filter, that is the last row that it finds.
     const bound =
       filter.length > 0
         ? await first(engine, `select ${names} from ${table} where ${rest} ${sorted} limit 1 offset :skipped`, {
@@ -99,18 +102,18 @@ export async function listInSteps(engine: Engine, list: SteppedList): Promise<Sq
   }
 }
 
-/** Compares rows with this one in the order of the columns, which may have the name of their table. */
+/** Compares rows with this one in the order of the columns. A column may be qualified with its table. */
 export function compare(order: readonly string[], operator: '<' | '>' | '>=', row: SqlRow): SqlCondition {
   const columns = order.map((name) => name.replace(/^.*\./u, ''));
-  // Two conditions of a list can be about different rows, one for each end.
+  // Two conditions of a list can refer to different rows, one for each end, so each end has its own parameter names.
   const named = columns.map((column) => `${operator === '<' ? 'before' : 'from'}_${column}`);
   const parameters = Object.fromEntries(named.map((name, index) => [name, storedValue(row, columns[index] ?? '')]));
   return [`(${order.join(', ')}) ${operator} (${named.map((name) => `:${name}`).join(', ')})`, parameters];
 }
 
 /**
- * Divides rows into ranges of a text column with few rows each, lowest first: those above `after` and up to `to`. The column is
- * the one of an index after those that `within` compares with one value.
+ * Divides rows into ranges of a text column with few rows each, lowest first: those above `after` and up to `to`. The
+ * column must follow those that `within` compares with one value in an index.
  */
 export async function* rangesOf(
   engine: Engine,

@@ -1,13 +1,11 @@
-// Which users have been told by email that most or all credits of their billing period are used.
+// Records which users have been told by email that most or all credits of their billing period are used.
 
 import type { Engine } from '../engine.ts';
 import { integer, type SqlParameters, text } from '../rows.ts';
 import type { Clock } from '../audit.ts';
 import { type SqlCondition, rangesOf } from '../bounded/steps.ts';
 
-// Which users have been told by email that most or all credits of their billing period are used. Part of the store's interface.
-
-/** A user to tell, and what about. */
+/** A user to notify, and the level that was reached. */
 export interface CreditNotice {
   readonly userId: string;
   readonly email: string;
@@ -16,19 +14,19 @@ export interface CreditNotice {
   readonly periodEndsAt: string;
   readonly percent: number;
   readonly used: number;
-  /** Credits of the period, with those that an operator has added. */
+  /** Credits of the period, including those that an operator has added. */
   readonly credits: number;
 }
 
 export interface CreditLevel {
   readonly percent: number;
-  /** With their credits per period, to which an operator may have added some. */
+  /** Plans with their credits per period, to which an operator may have added some. */
   readonly plans: readonly { readonly name: string; readonly credits: number }[];
 }
 
 /** Longer than an attempt to send an email can take. */
 const CLAIM_MS = 10 * 60_000;
-/** How many periods a statement looks at. */
+/** How many periods one statement looks at. */
 const PERIODS = 500;
 
 export class CreditNotices {
@@ -41,8 +39,8 @@ export class CreditNotices {
   }
 
   /**
-   * Owners and billing members of accounts that have reached the level in the current period, and weren't told about this
-   * or a higher one since the period has as many credits as now.
+   * Returns owners and billing members of accounts that have reached the level in the current period, and weren't told
+   * about this or a higher level since the period has had its current number of credits.
    */
   async due({ plans, percent }: CreditLevel, count: number): Promise<CreditNotice[]> {
     if (plans.length === 0) return [];
@@ -109,8 +107,8 @@ export class CreditNotices {
   }
 
   /**
-   * True for one caller only, which then sends the email. A claim that isn't marked as sent can be claimed again after a
-   * while, because its server may have crashed.
+   * Returns true for one caller only, which then sends the email. A claim that isn't marked as sent can be claimed
+   * again after a while, because its server may have crashed.
    */
   async claim(notice: CreditNotice): Promise<boolean> {
     const changed = await this.#engine.run(

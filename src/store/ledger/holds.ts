@@ -27,8 +27,8 @@ export interface NewHold {
   /** Set for an asynchronous render: its hold survives this server, and only the latest attempt can reserve it. */
   readonly attempt?: number;
   /**
-   * Set for a render that counts among the test renders of the account: the maximum per UTC day. An asynchronous render was
-   * counted when it was accepted, and a replay with the render it repeats.
+   * Set for a render that counts as a test render of the account: the maximum per UTC day. An asynchronous render was
+   * already counted when it was accepted, and a replay counts with the render it repeats.
    */
   readonly testRendersPerDay?: number;
 }
@@ -61,7 +61,7 @@ export interface Settlement {
   readonly remember?: Remembered | undefined;
 }
 
-/** Ends a hold, with the sums of its period. False, without a change, when the hold isn't reserved. */
+/** Ends a hold, with the sums of its period. Returns false, without a change, when the hold isn't reserved. */
 export async function closeHold(
   session: SqlSession,
   renderId: string,
@@ -85,7 +85,7 @@ export async function closeHold(
       { held, charged, accountId, periodStartsAt: text(hold, 'period_starts_at') },
     );
   }
-  // A broken delivery was rendered, too.
+  // A broken delivery was rendered, so it stays counted.
   if (integer(hold, 'is_counted_test') === 1 && state === 'released' && outcome !== BROKEN_FREE) {
     await uncountTestRender(session, accountId, text(hold, 'created_at'));
   }
@@ -93,7 +93,7 @@ export async function closeHold(
   return true;
 }
 
-/** Until the transaction ends, no other one can change the hold. */
+/** Locks the hold, so that no other transaction can change it. */
 export async function lockHold(
   session: SqlSession,
   renderId: string,
@@ -104,8 +104,8 @@ export async function lockHold(
 }
 
 /**
- * The balance after the credits were taken, or given back if negative. Undefined when there is no such period yet or too
- * little left in it.
+ * Returns the balance after the credits were taken, or given back if negative. Returns undefined when the period
+ * doesn't exist yet or has too few credits left.
  */
 export async function takeCredits(
   session: SqlSession,
@@ -133,7 +133,7 @@ export async function addPeriod(
   );
 }
 
-/** Undefined for a hold without credits, and for one that isn't reserved any more. */
+/** Returns undefined for a hold without credits, and for one that isn't reserved any more. */
 export async function lockDeliveries(session: SqlSession, renderId: string): Promise<DeliveryCounts | undefined> {
   const hold = await first(
     session,
@@ -159,14 +159,14 @@ export function toDeliveries(row: SqlRow): DeliveryCounts {
   };
 }
 
-/** False when another render has taken the idempotency key over. */
+/** Returns false when another render has taken the idempotency key over. */
 export async function lockKey(session: SqlSession, renderId: string, { accountId, key }: Remembered): Promise<boolean> {
   const update =
     'update idempotency set state = state where account_id = :accountId and key = :key and render_id = :renderId';
   return (await session.run(update, { accountId, key, renderId })) === 1;
 }
 
-/** False when another render has taken the idempotency key over. */
+/** Returns false when another render has taken the idempotency key over. */
 export async function completeKey(
   session: SqlSession,
   renderId: string,

@@ -1,6 +1,6 @@
-// Credits. The hold of a render is a row that goes from `reserved` to `settled` or `released`, once; the sums of the period
-// change in the same transaction. Every transaction touches the tables in the same order (idempotency, holds, periods,
-// test_renders, usage), so that two of them can't deadlock.
+// Credits. The hold of a render is a row that goes from `reserved` to `settled` or `released`, once. The sums of the
+// period change in the same transaction. Every transaction touches the tables in the same order (idempotency, holds,
+// periods, test_renders, usage), so that two of them can't deadlock.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import {
@@ -40,7 +40,7 @@ export interface ReserveResult {
   /** False when too few credits or test renders are left. */
   readonly granted: boolean;
   readonly balance: Balance;
-  /** Set when there would be too many test renders: how many. */
+  /** The number of test renders there would be, set when that exceeds the limit. */
   readonly testRenders?: number;
 }
 
@@ -57,8 +57,8 @@ class NotGranted extends Error {
 }
 
 /**
- * Every step may be repeated. A `settle` or `release` that fails becomes a pending write. So does the release of a hold whose
- * reservation may or may not have been committed.
+ * Every step may be repeated. A `settle` or `release` that fails becomes a pending write, and so does the release of a
+ * hold whose reservation may or may not have been committed.
  */
 export class Ledger {
   readonly #engine: Engine;
@@ -73,7 +73,7 @@ export class Ledger {
     this.#pendingWrites = pendingWrites;
   }
 
-  /** Idempotent by render id. Holds of test keys are free. */
+  /** Reserves credits. Idempotent by render id. Holds of test keys are free. */
   async reserve(hold: NewHold): Promise<ReserveResult> {
     const { renderId } = hold;
     await this.#lease.ensure();
@@ -86,8 +86,8 @@ export class Ledger {
         const { accountId, period, limit } = hold;
         return { granted: false, balance: await this.balance(accountId, period, limit), ...error.facts };
       }
-      // The caller doesn't render, so a reservation that was committed after all must be released.
-      // Unless it belongs to an asynchronous render, whose next attempt uses it.
+      // The caller doesn't render, so a reservation that was committed after all must be released. An asynchronous
+      // render keeps it for the next attempt.
       if (error instanceof OutcomeUnknown && hold.attempt === undefined) {
         const ending = { outcome: 'storage_unavailable', durationMs: undefined };
         const release = async (): Promise<boolean> => await this.#end(renderId, { state: 'released', ending });
@@ -98,9 +98,9 @@ export class Ledger {
   }
 
   /**
-   * Charges the account. False, without a change, when the hold isn't reserved any more. With `remember`, also false when
-   * another server took the idempotency key over because it considered this one dead. A key is charged only once, by the
-   * server that has it.
+   * Charges the account. Returns false, without a change, when the hold isn't reserved any more. With `remember`, also
+   * false when another server took the idempotency key over because it considered this one dead. A key is charged only
+   * once, by the server that has it.
    */
   async settle(renderId: string, ending: Ending, remember?: Remembered): Promise<boolean> {
     return await this.#pendingWrites.run(
@@ -109,7 +109,7 @@ export class Ledger {
     );
   }
 
-  /** Gives the credits back. False, without a change, when the hold isn't reserved any more. */
+  /** Gives the credits back. Returns false, without a change, when the hold isn't reserved any more. */
   async release(renderId: string, ending: Ending): Promise<boolean> {
     return await this.#pendingWrites.run(
       { kind: 'release', renderId },
@@ -118,8 +118,8 @@ export class Ledger {
   }
 
   /**
-   * Ends a render whose delivery broke: gives the credits back, or charges them if `account/broken-delivery.ts` says so, with
-   * what `remember` does in `settle`. Undefined, without a change, when the hold isn't reserved any more.
+   * Ends a render whose delivery broke: gives the credits back, or charges them if `account/broken-delivery.ts` says
+   * so. `remember` works as in `settle`. Returns undefined, without a change, when the hold isn't reserved any more.
    */
   async breakOff(
     renderId: string,
@@ -180,7 +180,7 @@ export class Ledger {
     return released;
   }
 
-  /** One hold at a time, with a pause after each, so that a server that sweeps stays responsive. */
+  /** Releases one hold at a time, with a pause after each, so that the server stays responsive. */
   async #releaseAllOf(owner: string): Promise<string[]> {
     const released: string[] = [];
     for (let last = ''; ; ) {
@@ -213,7 +213,7 @@ export class Ledger {
   async #reserve(session: SqlSession, hold: NewHold): Promise<ReserveResult> {
     const { accountId, limit } = hold;
     const startsAt = hold.period.startsAt.toISOString();
-    // Whatever the caller asks for, a test key never draws on the credits of the account.
+    // A test key never draws on the credits of the account, whatever the caller asks for.
     const credits = hold.mode === 'test' ? 0 : hold.credits;
     if (hold.attempt !== undefined) await lockAttempt(session, { renderId: hold.renderId, number: hold.attempt });
     let more = credits;
@@ -235,7 +235,8 @@ export class Ledger {
     if (more === 0) return { granted: true, balance: await readBalance(session, accountId, startsAt, limit) };
     let balance = await takeCredits(session, hold, more);
     if (balance === undefined) {
-      // Not enough credits, or the first hold of the period. Another server may be adding the period at this moment.
+      // There are too few credits, or this is the first hold of the period. Another server may be adding the period at
+      // this moment.
       await addPeriod(session, hold);
       balance = await takeCredits(session, hold, more);
     }
@@ -250,7 +251,7 @@ export class Ledger {
     if (actual !== undefined) throw new NotGranted({ testRenders: actual });
   }
 
-  /** False when this render has a hold already. */
+  /** Returns false when this render has a hold already. */
   async #insertHold(session: SqlSession, hold: NewHold, credits: number): Promise<boolean> {
     const { renderId, accountId, keyId = null, mode, kind, period, testRendersPerDay } = hold;
     const startsAt = period.startsAt.toISOString();
@@ -289,7 +290,7 @@ export class Ledger {
     });
   }
 
-  /** Decides with the rows of the key, the hold and the period locked, in that order. */
+  /** Decides while the rows of the key, the hold and the period are locked, in that order. */
   async #breakOff(
     session: SqlSession,
     renderId: string,

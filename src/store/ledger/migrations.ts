@@ -1,4 +1,4 @@
-// The schema of credits and usage, step by step. Holds were called renders first.
+// The schema of credits and usage, step by step. Holds were originally called renders.
 
 import { allowNull, type Migration } from '../migration.ts';
 
@@ -49,7 +49,10 @@ export const LEDGER: Migration = {
 `,
 };
 
-/** Deliveries of the period, of renders that cost credits: a period that has started counts from here on. And the time that the servers agree on, in one row. */
+/**
+ * Adds the deliveries of a period for renders that cost credits (a period that has started counts from here on), and
+ * one row with the time that the servers agree on.
+ */
 export const DELIVERY_COUNTS: Migration = {
   common: `
   alter table periods add column delivered integer not null default 0;
@@ -63,7 +66,7 @@ export const DELIVERY_COUNTS: Migration = {
   `,
 };
 
-/** For the usage per key. */
+/** Speeds up the usage per key. */
 export const USAGE_BY_KEY: Migration = {
   common: `create index renders_by_account_end on renders (account_id, finished_at);`,
   isCompatible: true,
@@ -103,7 +106,7 @@ export const TEST_RENDERS: Migration = {
 
 const HOLD_OWNER = allowNull('holds', 'owner', 'renders');
 
-/** The holds of credits. Those of asynchronous renders belong to no server. */
+/** Adds the table of credit holds. Those of asynchronous renders belong to no server. */
 export const HOLDS: Migration = {
   common: `
 alter table renders rename to holds;

@@ -1,10 +1,10 @@
-// Writes that the database did not take, kept in memory and tried again until it does. While this process is alive, no other
-// server makes them: the holds and idempotency keys they are about belong to this one.
+// Writes that the database did not accept, kept in memory and retried until it does. While this process is alive, no
+// other server makes them, because the holds and idempotency keys belong to this process.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isUnavailable } from '../engine.ts';
 
-/** A write that failed: how a render ends in the ledger, or giving its idempotency key back. */
+/** A write that failed: the end of a render in the ledger, or the release of its idempotency key. */
 export interface PendingWrite {
   readonly kind: 'settle' | 'release' | 'abandon';
   readonly renderId: string;
@@ -24,9 +24,8 @@ interface Entry {
   failures: number;
 }
 
-/** Writes that failed, kept in memory to be tried again. */
 export class PendingWrites {
-  /** By `keyOf`; the next one to try comes first. */
+  /** Entries by `keyOf`. The next one to try comes first. */
   readonly #entries = new Map<string, Entry>();
 
   list(): PendingWrite[] {
@@ -42,7 +41,7 @@ export class PendingWrites {
     this.#entries.delete(keyOf(write));
   }
 
-  /** Makes the write now. A write that fails is tried again later; its error is thrown all the same. */
+  /** Makes the write now. A failed write is retried later, and its error is still thrown. */
   async run<Result>(write: PendingWrite, run: () => Promise<Result>): Promise<Result> {
     try {
       const result = await run();
@@ -55,19 +54,19 @@ export class PendingWrites {
   }
 
   /**
-   * Tries each write once; stops at the first one for which the database is unavailable. Returns the writes that are given
-   * up, because they failed too often for another reason.
+   * Tries each write once, and stops at the first one for which the database is unavailable. Returns the writes that
+   * are given up because they failed too often for another reason.
    */
   async retry(): Promise<FailedWrite[]> {
     const givenUp: FailedWrite[] = [];
-    // One that fails is added again, and isn't tried twice.
+    // A write that fails is added again, and must not be tried twice in one pass.
     for (const [key, entry] of Array.from(this.#entries)) {
       try {
         await entry.run();
         this.#entries.delete(key);
       } catch (error) {
         if (!isUnavailable(error)) entry.failures += 1;
-        // A write that failed goes to the end, so that it can't keep the others from being tried.
+        // A failed write goes to the end, so that it can't keep the others from being tried.
         this.#entries.delete(key);
         if (entry.failures < MAX_FAILURES) this.#entries.set(key, entry);
         else givenUp.push({ write: entry.write, error });

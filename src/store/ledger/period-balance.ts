@@ -1,4 +1,4 @@
-// The credits of a billing period, as its row has them.
+// Reads the credits of a billing period from its row.
 
 import type { Balance } from '../../account/credits.ts';
 import { first, type SqlSession } from '../engine.ts';

@@ -1,4 +1,4 @@
-// Checks that the stored sums still follow from the rows. Each check is one statement, so servers can run meanwhile.
+// Checks that the stored sums still match the rows. Each check is one statement, so servers can run meanwhile.
 
 import type { Engine } from '../engine.ts';
 import { integer, text, textOrNull } from '../rows.ts';
@@ -6,9 +6,9 @@ import { integer, text, textOrNull } from '../rows.ts';
 export interface Difference {
   readonly what: 'reserved' | 'used' | 'usage';
   readonly accountId: string;
-  /** Null when the difference is about all periods of the account. */
+  /** Null when the difference concerns all periods of the account. */
   readonly periodStartsAt: string | null;
-  /** The stored sum, and what the rows add up to. */
+  /** The stored sum, and the sum of the rows. */
   readonly sum: number;
   readonly rows: number;
 }

@@ -1,5 +1,5 @@
-// The renders with test keys that an account has made on the current day, in one row per account. A render counts from its
-// acceptance or reservation on, and no longer when it fails.
+// The renders that an account has made with test keys on the current day, in one row per account. A render counts from
+// its acceptance or reservation until it fails.
 
 import { must } from '../../primitives/must.ts';
 import { first, type SqlSession } from '../engine.ts';
@@ -8,11 +8,11 @@ import { integer } from '../rows.ts';
 export interface TestRenders {
   readonly accountId: string;
   readonly renders: number;
-  /** Per UTC day. */
+  /** The maximum per UTC day. */
   readonly limit: number;
 }
 
-/** Counts them all, or none. Returns how many there would be if that is more than the limit. */
+/** Counts all of the renders or none. Returns how many there would be if that exceeds the limit. */
 export async function countTestRenders(
   session: SqlSession,
   { accountId, renders, limit }: TestRenders,
@@ -34,7 +34,7 @@ export async function countTestRenders(
   return renders + integer(must(await first(session, sql, { accountId, day }), 'a sum'), 'n');
 }
 
-/** For a render that was counted at `at` and has failed. Those of earlier days are no longer counted anyway. */
+/** Uncounts a failed render that was counted at `at`. Renders of earlier days no longer count anyway. */
 export async function uncountTestRender(session: SqlSession, accountId: string, at: string): Promise<void> {
   const update =
     'update test_renders set renders = renders - 1 where account_id = :accountId and day = :at and renders > 0';

@@ -1,4 +1,4 @@
-// Usage per key, type and outcome. The sums of a day that is over are computed once, when they are first asked for, and stored.
+// Usage per key, type and outcome. The sums of a past day are computed once, when they are first requested, and stored.
 // Today's are computed each time, so no page has to read more than a day of single renders again.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
@@ -68,7 +68,7 @@ export async function usageDetails(
   return details;
 }
 
-/** Every day from the first to the last. */
+/** Lists every day from the first to the last. */
 export function daysOf(from: string, to: string): string[] {
   const [first, last] = [Date.parse(from), Date.parse(to)];
   return Array.from({ length: Math.max(0, Math.floor((last - first) / DAY_MS) + 1) }, (_, index) =>
@@ -81,7 +81,7 @@ function isOver(day: string, now: Date): boolean {
 }
 
 async function computeDay(engine: Engine, accountId: string, day: string): Promise<Omit<UsageDetail, 'day'>[]> {
-  // The next character after the T of a timestamp ends the day.
+  // The upper bound is the character after the T of a timestamp, which ends the day.
   const within: SqlCondition = [
     'account_id = :accountId and finished_at >= :start and finished_at < :end',
     { accountId, start: `${day}T`, end: `${day}U` },

@@ -37,7 +37,7 @@ export interface KeyDay {
   readonly credits: number;
 }
 
-/** Of renders whose credits were settled. */
+/** Outcomes of renders whose credits were settled. */
 const CHARGED_OUTCOMES: ReadonlySet<string> = new Set(['delivered', BROKEN_CHARGED]);
 
 /** Adds to the sums of a day. */
@@ -72,7 +72,10 @@ export class Usage {
     return rows.map((row) => ({ day: text(row, 'day'), outcome: text(row, 'outcome'), ...toCounts(row) }));
   }
 
-  /** Deliveries per key and day, as far back as single renders are kept. Renders without a key came from a marketplace. */
+  /**
+   * Returns the deliveries per key and day, as far back as single renders are kept. Renders without a key came from a
+   * marketplace.
+   */
   async keyDays(accountId: string, from: string, to: string): Promise<KeyDay[]> {
     const days = new Map<string, KeyDay>();
     for (const { day, keyId, mode, outcome, renders, credits } of await this.details(accountId, from, to)) {
@@ -84,12 +87,12 @@ export class Usage {
     return [...days.values()];
   }
 
-  /** Like `keyDays`, also per type, and with renders that failed. */
+  /** Like `keyDays`, but also per type, and with failed renders. */
   async details(accountId: string, from: string, to: string): Promise<UsageDetail[]> {
     return await usageDetails(this.#engine, this.#clock, accountId, { from, to });
   }
 
-  /** Sums per account over a range of days, largest first. */
+  /** Returns the sums per account over a range of days, largest first. */
   async totals(from: string, to: string): Promise<AccountUsage[]> {
     const rows = await this.#engine.all(
       `select account_id, mode, sum(renders) as renders,
@@ -121,13 +124,15 @@ export class Usage {
     return rows.map(toRender);
   }
 
-  /** Requests that were refused before credits were reserved. They appear in the account's usage and cost nothing. */
+  /**
+   * Adds requests that were refused before credits were reserved. They appear in the account's usage and cost nothing.
+   */
   async addRefusals(
     refusals: readonly { accountId: string; mode: KeyMode; outcome: string; count: number }[],
   ): Promise<void> {
     if (refusals.length === 0) return;
     const day = this.#clock().toISOString().slice(0, 10);
-    // Always in the same order, so that two servers that add to the same rows can't deadlock.
+    // The order is always the same, so that two servers that add to the same rows can't deadlock.
     const ordered = refusals.toSorted((a, b) =>
       `${a.accountId}${a.mode}${a.outcome}` < `${b.accountId}${b.mode}${b.outcome}` ? -1 : 1,
     );

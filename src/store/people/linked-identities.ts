@@ -29,7 +29,7 @@ export class LinkedIdentities {
     this.#clock = clock;
   }
 
-  /** Oldest first. */
+  /** Lists the identities of a user, oldest first. */
   async list(userId: string): Promise<LinkedIdentity[]> {
     const rows = await this.#engine.all(
       `select provider, subject, email, created_at, last_used_at from linked_identities
@@ -39,7 +39,7 @@ export class LinkedIdentities {
     return rows.map(toIdentity);
   }
 
-  /** The user whose identity it is, for a sign-in. */
+  /** Finds the user of an identity, for a sign-in. */
   async use({ provider, subject }: ProviderIdentity): Promise<User | undefined> {
     const row = await first(
       this.#engine,
@@ -72,14 +72,14 @@ export class LinkedIdentities {
     );
   }
 
-  /** For a user who is signed in. Does nothing if the identity is linked to the user. */
+  /** Links an identity to a signed-in user. Does nothing if it is linked to this user already. */
   async link(userId: string, identity: ProviderIdentity): Promise<'linked' | LinkRefusal> {
     const result = await unlessTaken(
       async () =>
         await this.#engine.transaction(async (session) => {
           const row = await lockUser(session, userId);
           const owner = await ownerOf(session, identity);
-          // Without a user: deleted a moment ago.
+          // No row means that the user was deleted a moment ago.
           if (row === undefined || (owner !== undefined && owner !== userId)) return 'taken';
           if (owner === userId) return 'linked';
           const other = 'select 1 as one from linked_identities where user_id = :userId and provider = :provider';
@@ -91,14 +91,14 @@ export class LinkedIdentities {
     return result ?? 'taken';
   }
 
-  /** `usable` are the providers that users can sign in with at present. Refuses to remove the last way to sign in. */
+  /** Refuses to remove the last way to sign in. `usable` lists the providers that users can sign in with at present. */
   async unlink(
     userId: string,
     provider: SignInProvider,
     usable: readonly SignInProvider[],
   ): Promise<'unlinked' | 'not found' | 'last way'> {
     return await this.#engine.transaction(async (session) => {
-      // Locked, so that two requests can't remove the last two identities at the same time.
+      // The row is locked, so that two requests can't remove the last two identities at the same time.
       const row = await lockUser(session, userId);
       const linked = (
         await session.all('select provider from linked_identities where user_id = :userId', { userId })
@@ -139,13 +139,16 @@ export class LinkedIdentities {
   }
 }
 
-/** Two requests for the same user run one after the other. */
+/** Locks the user, so that two requests for the same user run one after the other. */
 async function lockUser(session: SqlSession, userId: string): Promise<SqlRow | undefined> {
   await session.run('update users set role = role where id = :userId', { userId });
   return await first(session, `select ${USER_COLUMNS} from users u where u.id = :userId`, { userId });
 }
 
-/** Undefined when another server linked the identity at the same time. SQLite runs one writing transaction at a time. */
+/**
+ * Returns undefined when another server linked the identity at the same time. SQLite runs one writing transaction at a
+ * time.
+ */
 async function unlessTaken<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
   try {
     return await work();

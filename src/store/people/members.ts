@@ -10,7 +10,10 @@ import { type SqlCondition, deleteInSteps } from '../bounded/steps.ts';
 import { lockAccount, lockExisting } from '../accounts/subscriptions.ts';
 import { createTokenKey, type User } from './user.ts';
 
-/** Lets its holder join the account as a new user, once. Unlike a password link, it can never change an existing user. */
+/**
+ * An invitation lets its holder join the account as a new user, once. Unlike a password link, it can never change an
+ * existing user.
+ */
 export interface Invitation {
   readonly accountId: string;
   readonly email: string;
@@ -22,10 +25,10 @@ export interface OpenInvitation extends Invitation {
   readonly hash: string;
 }
 
-/** Users of one account, and open invitations to it. */
+/** The maximum number of users of an account, including open invitations. */
 export const MAX_MEMBERS = 50;
 
-/** Why a change was refused: an account must keep an owner. */
+/** The result of a change. An account must keep an owner. */
 export type MemberChange = 'changed' | 'not found' | 'last owner';
 
 const COLUMNS = 'hash, account_id, email, account_role, expires_at';
@@ -40,8 +43,8 @@ export class Members {
   }
 
   /**
-   * Replaces an earlier invitation of the same address to the same account. False when the account has `MAX_MEMBERS`
-   * members and open invitations, or was deleted.
+   * Replaces an earlier invitation of the same address to the same account. Returns false when the account has
+   * `MAX_MEMBERS` members and open invitations, or was deleted.
    */
   async invite(hash: string, invitation: Invitation, actor: Actor): Promise<boolean> {
     const { accountId, email, accountRole, expiresAt } = invitation;
@@ -65,7 +68,7 @@ export class Members {
     });
   }
 
-  /** Those that haven't been used and haven't expired, newest first. */
+  /** Lists invitations that haven't been used and haven't expired, newest first. */
   async invitations(accountId: string): Promise<OpenInvitation[]> {
     const rows = await this.#engine.all(
       `select ${COLUMNS} from invitations where account_id = :accountId and expires_at > :now order by created_at desc, hash`,
@@ -78,7 +81,7 @@ export class Members {
     return await this.#find(this.#engine, hash);
   }
 
-  /** False when there is no such invitation to the account. */
+  /** Returns false when there is no such invitation to the account. */
   async revoke(accountId: string, hash: string, actor: Actor): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const removed = await session.run('delete from invitations where account_id = :accountId and hash = :hash', {
@@ -92,11 +95,11 @@ export class Members {
     });
   }
 
-  /** Creates the user. Undefined when the invitation isn't valid any more, or the address belongs to a user. */
+  /** Creates the user. Returns undefined when the invitation isn't valid any more, or the address belongs to a user. */
   async accept(hash: string, passwordHash: string): Promise<User | undefined> {
     return await this.#engine.transaction(async (session) => {
       const invitation = await this.#find(session, hash);
-      // Waits for an account that is being erased at this moment, which would otherwise keep the new user.
+      // An account that is being erased at this moment would otherwise keep the new user.
       if (invitation === undefined || !(await lockExisting(session, invitation.accountId))) return undefined;
       // Of several requests with the same invitation, the one that deletes it may use it.
       if ((await session.run('delete from invitations where hash = :hash', { hash })) === 0) return undefined;
@@ -127,7 +130,7 @@ export class Members {
     });
   }
 
-  /** Also revokes the open invitations of a user who isn't an owner any more. */
+  /** Sets the role. Also revokes the open invitations of a user who isn't an owner any more. */
   async setRole(accountId: string, userId: string, role: AccountRole, actor: Actor): Promise<MemberChange> {
     return await this.#change(accountId, userId, role, async (session, from) => {
       await session.run('update users set account_role = :role where id = :userId', { role, userId });
@@ -170,7 +173,7 @@ export class Members {
     await deleteInSteps(this.#engine, 'invitations', ['hash'], isOver);
   }
 
-  /** With the account locked, so that two owners can't remove each other at the same time. */
+  /** Changes a member with the account locked, so that two owners can't remove each other at the same time. */
   async #change(
     accountId: string,
     userId: string,

@@ -33,7 +33,7 @@ export const USERS: Migration = {
   `,
 };
 
-/** Users who sign up before they confirm their address, and the devices of sessions. */
+/** Adds users who sign up before they confirm their address, and the devices of sessions. */
 export const UNCONFIRMED_USERS: Migration = {
   common: `
   alter table users add column unconfirmed_email text;
@@ -43,7 +43,12 @@ export const UNCONFIRMED_USERS: Migration = {
   isCompatible: true,
 };
 
-/** Emails about used-up credits, one row per user, period and percentage; `sent_at` is null while a server sends it. Accounts that their users deleted: once such an account is gone, its entries in the audit log can be deleted as well. Authenticator apps, with the last time step whose code was used. What users may do in their account, and invitations to it. Credits that an operator has added to a period. */
+/**
+ * Adds emails about used credits (one row per user, period and percentage, with a null `sent_at` while a server sends
+ * it), accounts that their users deleted (whose audit entries can be deleted as well), authenticator apps with the last
+ * time step whose code was used, roles in an account and invitations to it, and credits that an operator has added to a
+ * period.
+ */
 export const PEOPLE_AND_CREDITS: Migration = {
   common: `
 create table credit_notices (
@@ -105,7 +110,7 @@ create trigger audit_no_delete before delete on audit for each row execute funct
   isCompatible: true,
 };
 
-/** Passkeys, and open challenges, each for one visitor. */
+/** Adds passkeys and open challenges, each for one visitor. */
 export const PASSKEYS: Migration = {
   common: `
 create table passkeys (
@@ -128,7 +133,10 @@ create table passkey_challenges (
   isCompatible: true,
 };
 
-/** Identities at sign-in providers. A user who signed up with a provider has no password, although `password_hash` isn't empty: it is the hash of a random text, which tokens are signed with. */
+/**
+ * Adds identities at sign-in providers. A user who signed up with a provider has no password, although `password_hash`
+ * isn't empty: it is the hash of a random text that signs tokens.
+ */
 export const LINKED_IDENTITIES: Migration = {
   common: `
 alter table users add column has_password integer not null default 1 check (has_password in (0, 1));
@@ -149,8 +157,8 @@ create table linked_identities (
 const USER_AGENT = allowNull('sessions', 'user_agent', '');
 
 /**
- * A user has no email until the address is confirmed, and no password until one is chosen. Tokens are signed with a key of their
- * own, which changes with the password. Until now that was the hash of the password.
+ * Makes email null until the address is confirmed, and the password null until one is chosen. Tokens are signed with a
+ * key of their own, which changes with the password. Before, that key was the hash of the password.
  */
 export const USERS_WITH_NULLS: Migration = {
   common: '',

@@ -6,18 +6,16 @@ import { date, integer, type SqlRow, text, textList } from '../rows.ts';
 import { type Clock, recordAudit } from '../audit.ts';
 import { type SqlCondition, deleteInSteps } from '../bounded/steps.ts';
 
-// Passkeys and their challenges. Part of the store's interface.
-
-/** Of one user. */
+/** The maximum per user. */
 export const MAX_PASSKEYS = 20;
 
 export interface NewPasskey {
-  /** Of the credential, in Base64url. */
+  /** The id of the credential, in Base64url. */
   readonly id: string;
   readonly userId: string;
-  /** As users call the device. */
+  /** The user's name for the device. */
   readonly name: string;
-  /** In Base64url. */
+  /** The public key in Base64url. */
   readonly publicKey: string;
   readonly counter: number;
   readonly transports: readonly string[];
@@ -41,7 +39,7 @@ export class Passkeys {
     this.#clock = clock;
   }
 
-  /** Oldest first. */
+  /** Lists the passkeys of a user, oldest first. */
   async list(userId: string): Promise<Passkey[]> {
     const rows = await this.#engine.all(
       `select ${COLUMNS} from passkeys where user_id = :userId order by created_at, id`,
@@ -55,10 +53,11 @@ export class Passkeys {
     return row && toPasskey(row);
   }
 
-  /** False when the passkey is known already, also of another user, or the user has `MAX_PASSKEYS` of them. */
+  /** Returns false when the passkey is known already, even for another user, or the user has `MAX_PASSKEYS` of them. */
   async add({ id, userId, name, publicKey, counter, transports }: NewPasskey): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
-      // Locks the account, so that two requests can't both add the last one, and none is added while it is erased.
+      // The account is locked, so that two requests can't both add the last passkey, and none is added while the
+      // account is erased.
       if ((await session.run(LOCK_ACCOUNT, { userId })) === 0) return false;
       const existing = await session.all('select id from passkeys where user_id = :userId', { userId });
       if (existing.length >= MAX_PASSKEYS) return false;
@@ -74,8 +73,8 @@ export class Passkeys {
   }
 
   /**
-   * Stores the counter of a sign-in. False when it isn't higher than the last one, which means that the passkey was copied.
-   * Passkeys that don't count always have 0.
+   * Stores the counter of a sign-in. Returns false when it isn't higher than the last one, which means that the passkey
+   * was copied. Passkeys without a counter always send 0.
    */
   async markUsed(id: string, counter: number): Promise<boolean> {
     const changed = await this.#engine.run(
@@ -86,7 +85,7 @@ export class Passkeys {
     return changed === 1;
   }
 
-  /** False when the user has no such passkey. */
+  /** Returns false when the user has no such passkey. */
   async remove(userId: string, id: string): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const removed = await session.run('delete from passkeys where user_id = :userId and id = :id', { userId, id });
@@ -99,7 +98,7 @@ export class Passkeys {
     await insertRow(this.#engine, 'passkey_challenges', { hash, visitor, expiresAt });
   }
 
-  /** True once, for the visitor who got the challenge. */
+  /** Returns true once, for the visitor who got the challenge. */
   async useChallenge(hash: string, visitor: string): Promise<boolean> {
     const used = await this.#engine.run(
       'delete from passkey_challenges where hash = :hash and visitor = :visitor and expires_at > :now',

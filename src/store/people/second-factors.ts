@@ -1,5 +1,5 @@
-// Authenticator apps and recovery codes. A recovery code arrives as a hash; the secret of an app
-// is stored as it is, because codes are computed from it.
+// Authenticator apps and recovery codes. Recovery codes arrive as hashes. The secret of an app is stored as it is,
+// because codes are computed from it.
 
 import { must } from '../../primitives/must.ts';
 import { type Actor, type Clock, recordAudit } from '../audit.ts';
@@ -8,9 +8,9 @@ import { date, integer, text } from '../rows.ts';
 
 export interface NewAuthenticator {
   readonly userId: string;
-  /** In Base32. */
+  /** The secret in Base32. */
   readonly secret: string;
-  /** The time step of the code with which the user proved to have the app. */
+  /** The time step of the code with which the user proved possession of the app. */
   readonly step: number;
   readonly recoveryHashes: readonly string[];
 }
@@ -30,7 +30,7 @@ export class SecondFactors {
     this.#clock = clock;
   }
 
-  /** Undefined when the user signs in with the password alone. */
+  /** Returns undefined when the user signs in with the password alone. */
   async find(userId: string): Promise<AuthenticatorState | undefined> {
     const row = await first(
       this.#engine,
@@ -43,7 +43,7 @@ export class SecondFactors {
     );
   }
 
-  /** False when the user has one already. */
+  /** Returns false when the user has one already. */
   async add({ userId, secret, step, recoveryHashes }: NewAuthenticator): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const added = await insertRow(
@@ -59,13 +59,16 @@ export class SecondFactors {
     });
   }
 
-  /** True once per time step, and never for one before the last that was used: a code that was seen can't be replayed. */
+  /**
+   * Returns true once per time step, and never for a step before the last one used, so an observed code can't be
+   * replayed.
+   */
   async useStep(userId: string, step: number): Promise<boolean> {
     const update = 'update authenticators set last_step = :step where user_id = :userId and last_step < :step';
     return (await this.#engine.run(update, { step, userId })) === 1;
   }
 
-  /** True once per code. */
+  /** Returns true once per code. */
   async useRecoveryCode(userId: string, hash: string): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const used = await session.run('delete from recovery_codes where user_id = :userId and hash = :hash', {
@@ -77,10 +80,10 @@ export class SecondFactors {
     });
   }
 
-  /** Replaces all of them. False without an authenticator. */
+  /** Replaces all recovery codes. Returns false without an authenticator. */
   async replaceRecoveryCodes(userId: string, hashes: readonly string[]): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
-      // Locks the row, so that two requests can't both add their codes.
+      // This locks the row, so that two requests can't both add their codes.
       const found = await session.run('update authenticators set secret = secret where user_id = :userId', { userId });
       if (found === 0) return false;
       await setRecoveryCodes(session, userId, hashes);
@@ -89,7 +92,7 @@ export class SecondFactors {
     });
   }
 
-  /** Removes the authenticator and the recovery codes. False when there is none. */
+  /** Removes the authenticator and the recovery codes. Returns false when there is none. */
   async remove(userId: string, actor: Actor): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const removed = await session.run('delete from authenticators where user_id = :userId', { userId });

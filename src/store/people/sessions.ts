@@ -8,11 +8,11 @@ import { deleteInSteps } from '../bounded/steps.ts';
 export interface NewSession {
   readonly hash: string;
   readonly userId: string;
-  /** The session ends then unless it is extended. */
+  /** When the session ends unless it is extended. */
   readonly idleUntil: Date;
-  /** The session ends then in any case. */
+  /** When the session ends in any case. */
   readonly endsAt: Date;
-  /** As the browser names itself. */
+  /** The browser's user agent. */
   readonly userAgent?: string | null;
 }
 
@@ -26,7 +26,7 @@ export interface SessionSummary {
 
 export interface UserSession {
   readonly user: User;
-  /** Of the user's account. */
+  /** Set when the user's account awaits approval. */
   readonly awaitsApproval: boolean;
   readonly idleUntil: Date;
   readonly endsAt: Date;
@@ -54,7 +54,7 @@ export class Sessions {
     });
   }
 
-  /** Undefined when the session has ended. */
+  /** Returns undefined when the session has ended. */
   async find(hash: string): Promise<UserSession | undefined> {
     const now = this.#clock().toISOString();
     const row = await first(
@@ -86,7 +86,7 @@ export class Sessions {
     await this.#engine.run('delete from sessions where user_id = :userId', { userId });
   }
 
-  /** All but the one that is used. Returns how many were ended. */
+  /** Ends all sessions but the given one. Returns how many were ended. */
   async endOthers(userId: string, keptHash: string): Promise<number> {
     return await this.#engine.run('delete from sessions where user_id = :userId and hash <> :keptHash', {
       userId,
@@ -94,7 +94,7 @@ export class Sessions {
     });
   }
 
-  /** Sessions that haven't ended, the latest used first. */
+  /** Lists sessions that haven't ended, the most recently used first. */
   async list(userId: string): Promise<SessionSummary[]> {
     const now = this.#clock().toISOString();
     const rows = await this.#engine.all(

@@ -1,4 +1,4 @@
-// People who sign in, and the links that let them. Secrets arrive as hashes and are stored only so.
+// Users, and the links that let them sign in. Secrets arrive and are stored as hashes.
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { recordAudit } from '../audit.ts';
@@ -9,24 +9,24 @@ import { must } from '../../primitives/must.ts';
 
 export const ROLES = ['member', 'operator'] as const;
 
-/** A code of PostgreSQL. SQLite runs one writing transaction at a time. */
+/** PostgreSQL's error code. SQLite runs one writing transaction at a time. */
 export const UNIQUE_VIOLATION = '23505';
 
-/** Of a user `u`. */
+/** Columns of a user with the table alias `u`. */
 export const USER_COLUMNS =
   'u.id, u.account_id, u.email, u.unconfirmed_email, u.role, u.account_role, u.created_at, u.token_key, u.password_hash';
 
 export interface NewUser {
   readonly email: string | null;
-  /** Instead of `email`. */
+  /** Set instead of `email`. */
   readonly unconfirmedEmail?: string | null;
   readonly role: UserRole;
-  /** Null for an account of their own. */
+  /** Null creates an account for the user. */
   readonly accountId: string | null;
   readonly access?: LiveAccess | undefined;
 }
 
-/** Undefined when the address is taken. */
+/** Returns undefined when the address is taken. */
 export async function insertUser(
   session: SqlSession,
   at: string,
@@ -71,7 +71,7 @@ export async function insertUser(
   return user;
 }
 
-/** A key that was never used. */
+/** Creates a key that was never used. */
 export function createTokenKey(): string {
   return randomBytes(32).toString('base64url');
 }
@@ -111,18 +111,18 @@ export interface User {
   readonly createdAt: string;
   /** Null for a user who signed up with a provider and never chose a password. */
   readonly passwordHash: string | null;
-  /** Signs tokens that end when the password changes. */
+  /** The key that signs tokens, which end when the password changes. */
   readonly tokenKey: string;
 }
 
-/** Of a user who may not have confirmed it yet. */
+/** Returns the address of a user, confirmed or not. */
 export function addressOf({ email, unconfirmedEmail }: User): string {
   return must(email ?? unconfirmedEmail, 'an address');
 }
 
 /**
- * Lets its holder set the password of an email address or sign in with it, once. An address without a user becomes a new
- * user.
+ * A password link lets its holder set the password of an email address or sign in with it, once. An address without a
+ * user becomes a new user.
  */
 export interface PasswordLink {
   readonly email: string;
@@ -133,7 +133,10 @@ export interface PasswordLink {
   readonly expiresAt: Date;
 }
 
-/** Lets the user who signed up confirm their address, once. Others may hold it: it is sent to whatever address was typed. */
+/**
+ * A confirmation lets the user who signed up confirm their address, once. It may reach other people, because it is sent
+ * to whatever address was typed.
+ */
 export interface Confirmation {
   readonly userId: string;
   readonly email: string;

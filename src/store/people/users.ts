@@ -23,11 +23,11 @@ import {
 } from './user.ts';
 import { must } from '../../primitives/must.ts';
 
-/** Links that were sent to one address and haven't been used or expired. */
+/** The maximum number of links sent to one address that haven't been used or expired. */
 export const MAX_MAILED_LINKS = 5;
 
 interface StoredLink extends PasswordLink {
-  /** It was sent to the address, so its holder owns the address. */
+  /** True if the link was emailed to the address, so its holder owns the address. */
   readonly isMailed: boolean;
 }
 
@@ -41,8 +41,8 @@ export class Users {
   }
 
   /**
-   * Creates a user with an account of their own, on no plan. Undefined when the address is taken. `access` says whether the
-   * account can use live keys at once or awaits the operator's approval.
+   * Creates a user with an account of their own, on no plan. Returns undefined when the address is taken. `access` says
+   * whether the account can use live keys at once or awaits the operator's approval.
    */
   async signUp(email: string, passwordHash: string, access?: LiveAccess): Promise<User | undefined> {
     return await this.#engine.transaction(
@@ -50,7 +50,10 @@ export class Users {
     );
   }
 
-  /** Like `signUp`, for an address that has yet to be confirmed. It may be taken, so that the response doesn't reveal it. */
+  /**
+   * Like `signUp`, for an address that isn't confirmed yet. It may be taken, so that the response doesn't reveal
+   * whether it is.
+   */
   async signUpUnconfirmed(email: string, passwordHash: string): Promise<User> {
     return await this.#engine.transaction(async (session) => {
       const newUser = { email: null, unconfirmedEmail: email, role: 'member', accountId: null } as const;
@@ -67,8 +70,9 @@ export class Users {
   }
 
   /**
-   * `userId` is the user who proved to have signed up. Undefined when the link isn't valid any more or belongs to another
-   * user, or another user has confirmed the address before. `access` is for the account of a user who signed up.
+   * Confirms an address. `userId` is the user who proved to have signed up, and `access` is for that user's account.
+   * Returns undefined when the link isn't valid any more or belongs to another user, or another user has confirmed the
+   * address before.
    */
   async confirm(hash: string, userId: string, access?: LiveAccess): Promise<User | undefined> {
     try {
@@ -118,7 +122,7 @@ export class Users {
     return await findBy(this.#engine, 'email', email);
   }
 
-  /** Oldest first. */
+  /** Lists users, oldest first. */
   async list(accountId?: string): Promise<User[]> {
     const where = accountId === undefined ? '' : 'where account_id = :accountId';
     const rows = await this.#engine.all(
@@ -128,7 +132,7 @@ export class Users {
     return rows.map(toUser);
   }
 
-  /** Ends the user's sessions. False when no user has the address. */
+  /** Ends the user's sessions. Returns false when no user has the address. */
   async setRole(email: string, role: UserRole, actor: Actor): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const user = await findBy(session, 'email', email);
@@ -169,13 +173,14 @@ export class Users {
   }
 
   /**
-   * A link for a user, to be sent to their address, which proves the address when it is used. False when no user has the
-   * address, or `MAX_MAILED_LINKS` are valid: then the mailbox has what it takes, and another email would only add to a flood.
+   * Adds a link to email to a user, which proves the address when it is used. Returns false when no user has the
+   * address, or `MAX_MAILED_LINKS` are valid: the mailbox already has a working link, and another email would only add
+   * to a flood.
    */
   async addMailedLink(hash: string, { email, role, expiresAt }: Omit<PasswordLink, 'accountId'>): Promise<boolean> {
     const at = this.#clock().toISOString();
     return await this.#engine.transaction(async (session) => {
-      // Locks the user, so that requests at the same time can't send more.
+      // The user is locked, so that concurrent requests can't send more.
       if ((await session.run('update users set role = role where email = :email', { email })) === 0) return false;
       const valid = 'select hash from password_links where email = :email and is_mailed = 1 and expires_at > :at';
       if ((await session.all(valid, { email, at })).length >= MAX_MAILED_LINKS) return false;
@@ -187,7 +192,7 @@ export class Users {
     });
   }
 
-  /** For a link whose email couldn't be sent. */
+  /** Removes a link whose email couldn't be sent. */
   async removeLink(hash: string): Promise<void> {
     await this.#engine.run('delete from password_links where hash = :hash', { hash });
   }
@@ -199,7 +204,10 @@ export class Users {
     return link;
   }
 
-  /** Uses up the link and changes nothing else. Undefined when it isn't valid any more or no user has the address. */
+  /**
+   * Uses up the link and changes nothing else. Returns undefined when it isn't valid any more or no user has the
+   * address.
+   */
   async useLinkToSignIn(hash: string): Promise<User | undefined> {
     return await this.#engine.transaction(async (session) => {
       const link = await this.#takeLink(session, hash);
@@ -210,7 +218,10 @@ export class Users {
     });
   }
 
-  /** Sets the password, ends sessions, and removes links of the address and identities at providers. Undefined when the link isn't valid any more. */
+  /**
+   * Sets the password, ends sessions, and removes links of the address and identities at providers. Returns undefined
+   * when the link isn't valid any more.
+   */
   async useLink(hash: string, passwordHash: string): Promise<User | undefined> {
     return await this.#engine.transaction(async (session) => {
       const link = await this.#takeLink(session, hash);
@@ -230,7 +241,7 @@ export class Users {
 
   async #takeLink(session: SqlSession, hash: string): Promise<StoredLink | undefined> {
     const link = await this.#findLink(session, hash);
-    // Waits for an account that is being erased at this moment, which would otherwise keep the new user.
+    // An account that is being erased at this moment would otherwise keep the new user.
     if (link?.accountId && !(await lockExisting(session, link.accountId))) return undefined;
     // Of several requests with the same link, the one that deletes it may use it.
     const isFirst =
@@ -238,14 +249,14 @@ export class Users {
     return isFirst ? link : undefined;
   }
 
-  /** For a user who holds a link to the address: what only its owner gets. */
+  /** Grants a user who holds a link to the address what only its owner gets. */
   async #proveAddress(session: SqlSession, user: User, { role, isMailed }: StoredLink): Promise<void> {
     const actor = `user:${user.id}`;
     if (isMailed) await approveAccount(session, user.accountId, actor, this.#clock());
     if (role === 'operator' && user.role !== 'operator') await this.#changeRole(session, user, 'operator', actor);
   }
 
-  /** Ids of accounts whose name, id or users match, newest first, starting after the account `after`. */
+  /** Returns the ids of accounts whose name, id or users match, newest first, starting after the account `after`. */
   async searchAccounts(query: string, search: AccountSearch): Promise<string[]> {
     return await searchAccounts(this.#engine, query, search);
   }
@@ -289,7 +300,7 @@ export class Users {
 
   async #changeRole(session: SqlSession, user: User, role: UserRole, actor: Actor): Promise<void> {
     await session.run('update users set role = :role where id = :id', { role, id: user.id });
-    // Operators could approve themselves.
+    // Operators could approve themselves anyway.
     if (role === 'operator') await approveAccount(session, user.accountId, actor, this.#clock());
     // Sessions that were started with the old role must not continue.
     await session.run('delete from sessions where user_id = :id', { id: user.id });
@@ -302,7 +313,7 @@ export class Users {
     const changed = { ...user, passwordHash, tokenKey: createTokenKey() };
     await session.run('update users set password_hash = :passwordHash, token_key = :tokenKey where id = :id', changed);
     await session.run('delete from sessions where user_id = :id', { id: user.id });
-    // By the user too: a confirmation of a new address was sent to that address.
+    // Links are also deleted by user, because the confirmation of a new address was sent to that address.
     await session.run('delete from password_links where email = :email or user_id = :id', {
       email: user.email,
       id: user.id,
@@ -313,7 +324,10 @@ export class Users {
   }
 }
 
-/** For a user who confirms the first address. One who changes it has an account that is in use. */
+/**
+ * Holds the account of a user who confirms a first address. A user who changes the address has an account that is in
+ * use.
+ */
 async function holdUnconfirmed(session: SqlSession, userId: string): Promise<void> {
   await session.run(
     `update accounts set awaits_approval = 1

@@ -1,4 +1,5 @@
-// Accepting renders: the limits of the account, the idempotency key and the rows, in one transaction.
+// Accepts renders: checks the limits of the account, claims the idempotency key and inserts the rows, in one
+// transaction.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { first, insertRow, insertRows, type SqlSession } from '../engine.ts';
@@ -20,7 +21,10 @@ import type {
 import { storedBytesOf, storedBytesOfService } from './stored-bytes.ts';
 import { must } from '../../primitives/must.ts';
 
-/** Per statement. On SQLite, the transaction pauses after each, so that a large batch doesn't stop the server. */
+/**
+ * Rows per statement. On SQLite, the transaction pauses after each statement, so that a large batch doesn't block the
+ * server.
+ */
 const ROWS = 10;
 const KEY_LIFETIME_MS = 24 * 3_600_000;
 
@@ -66,7 +70,10 @@ interface KeyClaim extends AcceptedKey {
   readonly id: string;
 }
 
-/** Undefined when the renders are to be accepted. A new key is complete from the start, because its render exists from now on. */
+/**
+ * Returns undefined when the renders are to be accepted. A new key is complete from the start, because its render
+ * exists from now on.
+ */
 async function claimKey(session: SqlSession, claim: KeyClaim, now: Date): Promise<Acceptance | undefined> {
   const { accountId, key, fingerprint, id } = claim;
   const at = now.toISOString();
@@ -163,7 +170,7 @@ async function insertBatch(
 
 interface RowState {
   readonly status: RenderStatus;
-  /** Of a render that isn't waiting. */
+  /** Set for a render that isn't waiting. */
   readonly owner?: string;
   readonly now: Date;
   readonly key: string | undefined;

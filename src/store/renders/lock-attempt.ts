@@ -14,7 +14,9 @@ export class AttemptLost extends Error {
   }
 }
 
-/** Holds for the attempt that has the lease, with the parameters of an `Attempt`. A render that has ended has no owner. */
+/**
+ * True for the attempt that has the lease, with the parameters of an `Attempt`. A render that has ended has no owner.
+ */
 export const IS_LATEST = 'id = :renderId and attempts = :number and owner is not null';
 
 /** Locks the row of a render until the transaction ends. Throws when the attempt isn't the one that has its lease. */

@@ -1,8 +1,12 @@
-// The schema of renders that outlive their request, step by step. They were called render jobs first.
+// The schema of renders that outlive their request, step by step. They were originally called render jobs.
 
 import type { Migration } from '../migration.ts';
 
-/** Renders that outlive their request; the row of `renders` with the same id is the hold of its credits. `due_at` is when a server may claim the render: at once, after a pause, or when the lease of the server that renders it has run out. */
+/**
+ * Adds renders that outlive their request. The row of `renders` with the same id is the hold of its credits. `due_at`
+ * is when a server may claim the render: at once, after a pause, or when the lease of the server that renders it has
+ * run out.
+ */
 export const RENDER_TABLES: Migration = {
   common: `
   create table render_batches (
@@ -79,12 +83,14 @@ export const RENDERS_BY_KEY: Migration = {
   isCompatible: true,
 };
 
-// How many bytes the uploads and results of stored renders take up, per account and in all. The database keeps the sums itself whenever a row of `render_jobs` changes, so they are right for every statement and also for older programs.
+// Adds the bytes that the uploads and results of stored renders take up, per account and in total. The database itself
+// maintains the sums whenever a row of `render_jobs` changes, so they are right for every statement and also for older
+// programs.
 
 const bytesOf = (row: 'old' | 'new'): string =>
   `${row}.has_asset * ${row}.asset_bytes + ${row}.has_output * ${row}.output_bytes`;
 
-/** The sum of all accounts has a row for each first character of their ids, so that they rarely wait for each other. */
+/** The total has a row for each first character of account ids, so that accounts rarely wait for each other. */
 const shardOf = (account: string): string => `substr(${account}, 1, 1)`;
 
 const addToSums = (account: string, bytes: string): string =>
@@ -97,7 +103,7 @@ const COLUMNS = 'has_asset, asset_bytes, has_output, output_bytes';
 /** An account without stored bytes has no row, so nothing is left of a deleted account. */
 const REMOVE_EMPTY = 'delete from stored_bytes where account_id = old.account_id and bytes = 0;';
 
-/** PostgreSQL has a function for all three. */
+/** SQLite needs three triggers. PostgreSQL has one function for all three. */
 const sqliteTriggers = (table: string): string => `
 create trigger ${table}_stored_insert after insert on ${table} when ${bytesOf('new')} <> 0
   begin
@@ -160,8 +166,8 @@ create trigger render_jobs_stored_delete after delete on render_jobs
 };
 
 /**
- * Renders that outlive their request. `is_due` says that a render may be claimed whatever the clock says. Sums of bytes and
- * test renders have tables of their own, so three indexes are gone.
+ * Adds renders that outlive their request. `is_due` means that a render may be claimed whatever the clock says. Sums of
+ * bytes and test renders have tables of their own, so three indexes are gone.
  */
 export const RENDERS: Migration = {
   common: `

@@ -1,5 +1,5 @@
-// Claims accepted renders: first the account, then its oldest render. A claim looks at a bounded number of accounts and finds each
-// of its facts with one step in an index, so it takes as long with a long queue or history as with a short one.
+// Claims accepted renders: first the account, then its oldest render. A claim looks at a bounded number of accounts and
+// finds each fact with one index lookup, so a long queue or history doesn't slow it down.
 
 import type { Engine } from '../engine.ts';
 import { ROUND, Rounds } from '../bounded/rounds.ts';
@@ -8,17 +8,17 @@ import type { Clock } from '../audit.ts';
 import { toRender } from './render-rows.ts';
 import { type ClaimedRender, RENDER_LANES, type RenderLane } from './render.ts';
 
-/** Renewed far more often, so that some failed renewals do no harm. */
+/** The lease is renewed far more often, so a few failed renewals do no harm. */
 const LEASE_MS = 30_000;
-/** No pause is that long, so a waiting render that is due later was written before the clock was set back. */
+/** No pause is this long, so a waiting render that is due later was written before the clock was set back. */
 const MAX_PAUSE_MS = 60_000;
 
-/** Exactly the condition of the index `renders_queue`. */
+/** This must be exactly the condition of the index `renders_queue`. */
 export const ACTIVE = "status in ('queued', 'rendering')";
 /** The index begins with the lane, so a statement about an account needs a condition on it. */
 export const IN_QUEUE = `lane in (${RENDER_LANES.map((lane) => `'${lane}'`).join(', ')}) and ${ACTIVE}`;
 
-/** The whole order of that index, so that PostgreSQL uses it whatever its statistics say. */
+/** The whole order of that index makes PostgreSQL use it, whatever its statistics say. */
 const IN_ORDER = 'order by q.account_id, q.is_due, q.due_at, q.created_at, q.id limit 1';
 
 /** An account with waiting or running renders in the lane. */
@@ -28,13 +28,13 @@ interface Candidate {
   readonly renderId: string | undefined;
   readonly maxRunning: number;
   readonly running: number;
-  /** Decides between accounts with as many running renders: the last claim, then the age of the render. */
+  /** Decides between accounts with equally many running renders: the last claim, then the age of the render. */
   readonly rank: string;
 }
 
 /**
- * With the parameters `:after`, the account to begin after, `:now` and `:tooLate`. Every fact is a subquery of its own, because
- * PostgreSQL may read the whole table for a join when its statistics are old.
+ * The parameters are `:after`, the account to begin after, `:now` and `:tooLate`. Every fact is a subquery of its own,
+ * because PostgreSQL may read the whole table for a join when its statistics are old.
  */
 function candidatesOf(lane: RenderLane): string {
   const waiting = `from renders q where q.lane = '${lane}' and q.${ACTIVE}`;

@@ -1,5 +1,5 @@
-// What is no longer needed. Deleting an object and noting that in its row aren't one step, so both may be repeated, also by
-// several servers at the same time.
+// Finds and deletes what is no longer needed. Deleting an object and recording that in its row aren't one step, so both
+// may be repeated, even by several servers at the same time.
 
 import type { Engine } from '../engine.ts';
 import { oneOf, text } from '../rows.ts';
@@ -61,7 +61,7 @@ export class RenderRetention {
   }
 }
 
-/** `outputs/<render id>.<attempt>` or `assets/<render id>`. */
+/** Names are `outputs/<render id>.<attempt>` or `assets/<render id>`. */
 function renderIdOf(name: string): string {
   return name.replace(/^[a-z]+\//u, '').replace(/\..*$/u, '');
 }

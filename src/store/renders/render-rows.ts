@@ -1,4 +1,4 @@
-// Rows of `renders` as values.
+// Converts rows of `renders` to values.
 
 import { date, integer, integerOrNull, oneOf, type SqlRow, text, textOrNull } from '../rows.ts';
 import type { SqlCondition } from '../bounded/steps.ts';
@@ -51,7 +51,7 @@ function toOutput(row: SqlRow): StoredOutput | undefined {
   };
 }
 
-/** The condition for the rows that a caller may see. */
+/** Returns the condition for the rows that a caller may see. */
 export function inScope({ accountId, mode, keyId }: RenderScope): SqlCondition {
   const ofMode = mode === undefined ? '' : ' and mode = :mode';
   const ofKey = keyId === undefined ? '' : ' and key_id = :keyId';

@@ -11,7 +11,7 @@ import type { Attempt } from './lock-attempt.ts';
 export const RENDER_STATUSES = ['queued', 'rendering', 'succeeded', 'failed', 'canceled'] as const;
 export type RenderStatus = (typeof RENDER_STATUSES)[number];
 
-/** What a render waits for: workers of one kind, or, with a URL, for the file that tells the kind. */
+/** What a render waits for: workers of one kind or, with a URL, the file that determines the kind. */
 export const RENDER_LANES = ['image', 'video', 'fetch'] as const;
 export type RenderLane = (typeof RENDER_LANES)[number];
 
@@ -20,7 +20,7 @@ export interface StoredAsset {
   readonly name: string;
   readonly format: string;
   readonly bytes: number;
-  /** Hexadecimal; only for requests with an idempotency key. */
+  /** Hexadecimal. Set only for requests with an idempotency key. */
   readonly sha256: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface NewRender extends RenderOrigin {
 }
 
 export interface StoredOutput {
-  /** Of the object in storage. */
+  /** The name of the object in storage. */
   readonly name: string;
   readonly bytes: number;
   /** The secret part of its link. */
@@ -55,10 +55,10 @@ export interface StoredOutput {
   readonly expiresAt: Date;
 }
 
-/** How a render succeeded. */
+/** The result of a successful render. */
 export interface RenderSuccess {
   readonly output: StoredOutput;
-  /** As JSON. */
+  /** The response as JSON. */
   readonly result: string;
   readonly sourceType: string;
   readonly credits: number;
@@ -74,7 +74,7 @@ export interface RenderFailure {
 
 export interface RenderRecord extends RenderOrigin {
   readonly status: RenderStatus;
-  /** 0 to 1. */
+  /** From 0 to 1. */
   readonly progress: number;
   readonly asset: StoredAsset | undefined;
   /** Still set when the object has been deleted. */
@@ -93,13 +93,13 @@ export interface ClaimedRender {
   readonly render: RenderRecord;
 }
 
-/** What an account may have at a time. */
+/** The limits of an account at any time. */
 export interface StoredLimits {
   readonly queuedRenders: number;
   readonly storedBytes: number;
-  /** Of all accounts together. */
+  /** The bytes of all accounts together. */
   readonly serviceBytes: number;
-  /** With a test key, since midnight UTC, together with the renders that are made inside their requests. */
+  /** Renders with a test key since midnight UTC, including those made inside their requests. */
   readonly testRendersPerDay: number;
 }
 
@@ -121,7 +121,7 @@ export interface AcceptOptions {
 export interface AcceptedKey {
   readonly key: string;
   readonly fingerprint: string;
-  /** Of the same request without `async`. Undefined for a batch. */
+  /** The fingerprint of the same request without `async`. Undefined for a batch. */
   readonly waitingFingerprint?: string;
   /** The renders repeat a request that was delivered with this key. Without it, nothing is accepted for such a key. */
   readonly isRepeat?: boolean;
@@ -137,14 +137,14 @@ export type Acceptance =
   | { readonly kind: 'in flight' }
   | OverLimit;
 
-/** One more would exceed the limit. */
+/** A limit that one more would exceed. */
 export interface OverLimit<What = keyof StoredLimits> {
   readonly kind: 'over limit';
   readonly what: What;
   readonly actual: number;
 }
 
-/** The limits of what is stored, also for a render that never waits in the queue. */
+/** The storage limits, also for a render that never waits in the queue. */
 export type StorageLimits = Pick<StoredLimits, 'storedBytes' | 'serviceBytes'>;
 export type OverStorage = OverLimit<keyof StorageLimits>;
 
@@ -176,7 +176,7 @@ export interface RenderPage {
   readonly after?: string | undefined;
   readonly batchId?: string | undefined;
   readonly status?: RenderStatus | undefined;
-  /** When they were accepted: `YYYY-MM-DD` in UTC. */
+  /** The day of acceptance: `YYYY-MM-DD` in UTC. */
   readonly day?: string | undefined;
 }
 
@@ -189,7 +189,7 @@ export interface ExpiredObject {
 
 export const RENDER_EVENTS = ['render.succeeded', 'render.failed', 'render.canceled', 'batch.completed'] as const;
 
-/** Something that a receiver of webhooks wants to know. */
+/** An event that webhook receivers may subscribe to. */
 export interface RenderEvent {
   readonly id: string;
   readonly accountId: string;
@@ -201,12 +201,15 @@ export interface RenderEvent {
 
 /** The outbox: an event is written in the transaction that ends its render, and stays until it has been handled. */
 export interface RenderEvents {
-  /** Oldest first. */
+  /** Lists events, oldest first. */
   pending(count: number): Promise<RenderEvent[]>;
   markHandled(eventId: string): Promise<void>;
 }
 
-/** The record of a render that has just been accepted. A response that needs no second look can't fail after the commit. */
+/**
+ * Returns the record of a render that has just been accepted. A response that needs no second read can't fail after the
+ * commit.
+ */
 export function acceptedRecord(render: NewRender, at: Date): RenderRecord {
   const { lane, maxRunning: _maxRunning, ...origin } = render;
   return {
@@ -225,7 +228,7 @@ export function acceptedRecord(render: NewRender, at: Date): RenderRecord {
   };
 }
 
-/** The record of a render that has just been added with `addFinished`. */
+/** Returns the record of a render that has just been added with `addFinished`. */
 export function finishedRecord(render: NewRender, success: RenderSuccess, at: Date): RenderRecord {
   const { output, result, sourceType, credits } = success;
   const times = { createdAt: at, startedAt: at, finishedAt: at };
@@ -233,7 +236,7 @@ export function finishedRecord(render: NewRender, success: RenderSuccess, at: Da
   return { ...acceptedRecord(render, at), ...ending, ...times };
 }
 
-/** Whether a write that threw this may have been made nevertheless. */
+/** Returns true when a write that threw this error may have been made nevertheless. */
 export function isOutcomeUnknown(error: unknown): boolean {
   return error instanceof OutcomeUnknown;
 }

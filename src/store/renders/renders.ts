@@ -58,7 +58,7 @@ export class Renders {
     this.events = createEvents(engine, clock);
   }
 
-  /** All of them or none, in one transaction with the idempotency key. */
+  /** Accepts all of the renders or none, in one transaction with the idempotency key. */
   async accept(renders: readonly NewRender[], options: AcceptOptions): Promise<Acceptance> {
     return await this.#engine.transaction(
       async (session) => await acceptRenders(session, renders, options, options.at ?? this.#clock()),
@@ -67,13 +67,13 @@ export class Renders {
 
   /**
    * Takes the lease of the next render that is due: accounts with fewer running renders first, then the one whose last
-   * render was claimed longest ago. Undefined when none is due.
+   * render was claimed longest ago. Returns undefined when none is due.
    */
   async claim(lane: RenderLane): Promise<ClaimedRender | undefined> {
     return await this.#claims.claim(lane);
   }
 
-  /** A worker renders it. Until then, a claimed render is still shown as queued. */
+  /** Marks a render as being rendered by a worker. Until then, a claimed render is still shown as queued. */
   async start({ renderId, number }: Attempt): Promise<void> {
     await this.#engine.run(
       `update renders set status = 'rendering', started_at = coalesce(started_at, :at) where ${IS_LATEST}`,
@@ -81,7 +81,7 @@ export class Renders {
     );
   }
 
-  /** Extends the lease. False when the render was canceled or another server has claimed it. */
+  /** Extends the lease. Returns false when the render was canceled or another server has claimed it. */
   async renew({ renderId, number }: Attempt, progress: number): Promise<boolean> {
     const renewed = await this.#engine.run(
       `update renders set due_at = :dueAt, progress = :progress where ${IS_LATEST}`,
@@ -104,7 +104,10 @@ export class Renders {
     );
   }
 
-  /** Charges the reserved credits in the same transaction. False, without a change, when the attempt isn't the latest. */
+  /**
+   * Charges the reserved credits in the same transaction. Returns false, without a change, when the attempt isn't the
+   * latest.
+   */
   async succeed({ renderId, number }: Attempt, success: RenderSuccess): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const row = await this.#writeSuccess(session, { renderId, number }, success, this.#clock());
@@ -115,12 +118,14 @@ export class Renders {
     });
   }
 
-  /** Undefined when the account has room. Another request may take that room at any time. */
+  /** Returns undefined when the account has room. Another request may take that room at any time. */
   async storageExceeded(demand: StorageDemand, limits: StorageLimits): Promise<OverStorage | undefined> {
     return await storageExceeded(this.#engine, demand, limits);
   }
 
-  /** Stores a render that has finished inside its request, and settles its hold. Otherwise nothing is changed. */
+  /**
+   * Stores a render that has finished inside its request, and settles its hold. Changes nothing if that isn't possible.
+   */
   async addFinished(
     render: NewRender,
     success: RenderSuccess,
@@ -150,7 +155,10 @@ export class Renders {
     }
   }
 
-  /** Releases reserved credits in the same transaction. False, without a change, when the attempt isn't the latest. */
+  /**
+   * Releases reserved credits in the same transaction. Returns false, without a change, when the attempt isn't the
+   * latest.
+   */
   async fail({ renderId, number }: Attempt, { error, code, durationMs }: RenderFailure): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const at = this.#clock().toISOString();
@@ -167,7 +175,7 @@ export class Renders {
     });
   }
 
-  /** Cancels the render unless it has ended, and releases its credits. Undefined when there is none in scope. */
+  /** Cancels the render unless it has ended, and releases its credits. Returns undefined when there is none in scope. */
   async cancel(scope: RenderScope, renderId: string): Promise<RenderRecord | undefined> {
     const [condition, parameters] = inScope(scope);
     return await this.#engine.transaction(async (session) => {
@@ -188,7 +196,10 @@ export class Renders {
     return await findRender(this.#engine, scope, renderId);
   }
 
-  /** For the link to a result, which ends when its account is deleted, and rests while the account is suspended. */
+  /**
+   * Finds the render of a result link. The link ends when its account is deleted, and is disabled while the account is
+   * suspended.
+   */
   async findByToken(token: string): Promise<RenderRecord | undefined> {
     const row = await first(
       this.#engine,
@@ -199,7 +210,7 @@ export class Renders {
     return row && toRender(row);
   }
 
-  /** Newest first. */
+  /** Lists renders, newest first. */
   async list(scope: RenderScope, { limit, after, batchId, status, day }: RenderPage): Promise<RenderRecord[]> {
     const { accountId, mode, keyId } = scope;
     const within: SqlCondition[] = [['account_id = :accountId', { accountId }]];
@@ -221,7 +232,7 @@ export class Renders {
   async remove(scope: RenderScope, renderId: string): Promise<void> {
     const [condition, parameters] = inScope(scope);
     await this.#engine.transaction(async (session) => {
-      // Renders of one batch are deleted one after the other, so that one of them is the last.
+      // Renders of one batch are deleted one after the other, so that exactly one of them is the last.
       await session.run(
         'update render_batches set mode = mode where id = (select batch_id from renders where id = :renderId)',
         { renderId },
@@ -249,7 +260,7 @@ export class Renders {
   /** Makes the renders of dead processes due now, and returns their ids. */
   async releaseLost(isGone: (owner: string) => boolean): Promise<string[]> {
     const rows = await this.#engine.all(
-      // The condition on the account makes SQLite look into the index of claimed renders.
+      // The condition on the account makes SQLite use the index of claimed renders.
       "select id, owner, attempts from renders where owner is not null and account_id > '' and owner <> :owner",
       { owner: this.#owner },
     );
@@ -258,7 +269,7 @@ export class Renders {
     return lost.map((row) => text(row, 'id'));
   }
 
-  /** Assets of ended renders, and outputs whose time is over. */
+  /** Returns assets of ended renders, and outputs whose retention is over. */
   async expiredObjects(count: number): Promise<ExpiredObject[]> {
     return await this.#retention.expiredObjects(count);
   }
@@ -267,7 +278,7 @@ export class Renders {
     await this.#retention.markDeleted(object);
   }
 
-  /** Of these names, those that no render needs. */
+  /** Returns those of the names that no render needs. */
   async orphans(names: readonly string[]): Promise<string[]> {
     return await this.#retention.orphans(names);
   }

@@ -42,7 +42,7 @@ export class Idempotency {
     }
   }
 
-  /** The render failed: the key may be used again. Never rejects; a failed attempt becomes a pending write. */
+  /** Frees the key of a failed render. Never rejects; a failed attempt becomes a pending write. */
   async abandon(accountId: string, key: string, renderId: string): Promise<void> {
     const write = { kind: 'abandon', renderId } as const;
     // The request has failed already, and its own error is the one to report.
@@ -90,7 +90,7 @@ export class Idempotency {
        from idempotency i left join owners o on o.id = i.owner where i.account_id = :accountId and i.key = :key`,
       entry,
     );
-    // Deleted between the two statements, because its render has just failed.
+    // The row was deleted between the two statements, because its render has just failed.
     if (row === undefined) return { kind: 'in flight' };
     if (text(row, 'fingerprint') !== fingerprint) return { kind: 'mismatch' };
     if (oneOf(row, 'state', ['running', 'done']) === 'done') {
@@ -100,7 +100,7 @@ export class Idempotency {
     const aliveUntil = textOrNull(row, 'alive_until');
     const isAlive = aliveUntil !== null && aliveUntil > this.#clock().toISOString();
     if (owner === this.#lease.owner || isAlive) return { kind: 'in flight' };
-    // The server that had the key is dead. The first request that comes takes it over.
+    // The server that had the key is dead. The first request that arrives takes it over.
     const taken = await session.run(
       `update idempotency set render_id = :renderId, owner = :self
        where account_id = :accountId and key = :key and owner = :owner and state = 'running'`,

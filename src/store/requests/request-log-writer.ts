@@ -1,16 +1,17 @@
-// Writes the log of API requests in batches, so that no request waits for it. When the database is away, entries wait in memory
-// up to a limit; the oldest ones are dropped first. Refused requests cost nothing, so anyone with a key, even a revoked one, can
-// send any number of them. Of those, only so many per account and minute are written, and the others are counted.
+// Writes the log of API requests in batches, so that no request waits for it. While the database is unavailable,
+// entries wait in memory up to a limit, and the oldest ones are dropped first. Refused requests cost nothing, so anyone
+// with a key, even a revoked one, can send any number of them. Only a limited number per account and minute is written,
+// and the others are counted.
 
 import { AppError } from '../../errors.ts';
 import type { LoggedRequest, RequestLog } from './request-log.ts';
 
 const MAX_WAITING = 10_000;
 const BATCH = 500;
-/** On each server. */
+/** The maximum per account on each server. */
 const REFUSED_PER_MINUTE = 300;
 
-/** Requests of an account that were left out of the log. */
+/** Requests of an account that are missing from the log. */
 export interface LeftOut {
   readonly accountId: string;
   readonly requests: number;
@@ -37,14 +38,14 @@ export class RequestLogWriter {
     this.#dropped += 1;
   }
 
-  /** How many entries were dropped since the last call. */
+  /** Returns how many entries were dropped since the last call. */
   takeDropped(): number {
     const dropped = this.#dropped;
     this.#dropped = 0;
     return dropped;
   }
 
-  /** Of the minutes that are over since the last call. */
+  /** Returns the counts of the minutes that have ended since the last call. */
   takeLeftOut(now = new Date()): LeftOut[] {
     this.#startMinute(minuteOf(now.toISOString()));
     const leftOut = this.#leftOut;
@@ -52,7 +53,7 @@ export class RequestLogWriter {
     return leftOut;
   }
 
-  /** Throws when the database is away; the entries stay for the next attempt. */
+  /** Throws when the database is unavailable. The entries stay for the next attempt. */
   async flush(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, BATCH);

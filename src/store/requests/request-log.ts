@@ -1,4 +1,4 @@
-// The log of API requests: every authenticated one, refused ones too. It holds no captions and no file names.
+// The log of API requests: every authenticated request, including refused ones. It holds no captions and no file names.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Engine, first, insertRows } from '../engine.ts';
@@ -13,9 +13,7 @@ import {
   SUMMED_ROWS,
 } from '../bounded/steps.ts';
 
-// The log of API requests: every authenticated one, refused ones too. It holds no captions and no file names.
-
-/** What was wrong with a field. The detail is left out, because it may quote the request. */
+/** A fault of a field. The detail is left out, because it may quote the request. */
 interface LoggedFault {
   readonly pointer: string;
   readonly code: string;
@@ -53,7 +51,7 @@ export interface RequestFilter {
 const COLUMNS = 'id, account_id, at, key_id, path, status, code, duration_ms, credits, bytes_in, bytes_out, faults';
 /** Rows per statement, well below the number of parameters that either database allows. */
 const BATCH = 50;
-/** How many entries of an index a statement skips. */
+/** The maximum number of index entries that one statement skips. */
 const SKIPPED_ROWS = 10_000;
 const ORDER = ['at', 'id'] as const;
 
@@ -71,7 +69,7 @@ export class RequestLog {
     }
   }
 
-  /** Newest first. */
+  /** Lists requests, newest first. */
   async list(accountId: string, { statuses, keyId, day, before, count }: RequestFilter): Promise<LoggedRequest[]> {
     const end: SqlCondition | undefined = day === undefined ? undefined : ['at <= :end', { end: `${day}U` }];
     const older: SqlCondition | undefined = before && compare(ORDER, '<', before);
@@ -91,10 +89,10 @@ export class RequestLog {
     return row && toRequest(row);
   }
 
-  /** Deletes what is older than `before`, and all but the newest `maxPerAccount` requests of each account. */
+  /** Deletes requests older than `before`, and all but the newest `maxPerAccount` requests of each account. */
   async trim(before: Date, maxPerAccount: number): Promise<number> {
     let deleted = await deleteInSteps(this.#engine, 'requests', ['id'], ['at < :before', { before }]);
-    // A range has no more rows than an account may have, so only its last account can have too many.
+    // A range has at most as many rows as an account may have, so only its last account can have too many.
     const rows = Math.min(maxPerAccount, SUMMED_ROWS);
     const ranges = rangesOf(this.#engine, { table: 'requests', column: 'account_id', within: EVERY_ROW, rows });
     for await (const { to: accountId } of ranges) {
@@ -107,7 +105,7 @@ export class RequestLog {
     return deleted;
   }
 
-  /** The time and id of a request. Undefined when the account has fewer. */
+  /** Returns the time and id of the nth newest request, or undefined when the account has fewer. */
   async #nthNewest(accountId: string, n: number): Promise<SqlRow | undefined> {
     let last: SqlRow | undefined;
     for (let left = n; left > 0; left -= SKIPPED_ROWS) {
@@ -143,7 +141,7 @@ function toRequest(row: SqlRow): LoggedRequest {
   };
 }
 
-/** Checked by hand: the library for schemas would take a quarter of the time that a command needs to start. */
+/** This is checked by hand, because loading the schema library would take a quarter of a command's startup time. */
 function faultsOf(row: SqlRow): LoggedRequest['faults'] {
   const faults: unknown = JSON.parse(text(row, 'faults'));
   if (Array.isArray(faults) && faults.every(isFault)) return faults;

@@ -3,9 +3,9 @@
 import type { Migration } from '../migration.ts';
 
 /**
- * Webhooks: where they go, what they say, and every attempt to deliver them. `lane` is the endpoint, or one of the account's for a
- * `webhook_url`; deliveries of one lane wait for each other. `due_at` is when a server may claim the delivery: at once (`0` and a time),
- * after a pause, or when the lease of the server that sends it has run out.
+ * Adds webhook endpoints, messages, and every attempt to deliver them. `lane` is the endpoint, or one of the account's
+ * lanes for a `webhook_url`; deliveries of one lane wait for each other. `due_at` is when a server may claim the
+ * delivery: at once (`0` and a time), after a pause, or when the lease of the server that sends it has run out.
  */
 export const WEBHOOK_TABLES: Migration = {
   common: `
@@ -78,7 +78,7 @@ export const WEBHOOK_TABLES: Migration = {
   isCompatible: true,
 };
 
-/** As for renders. `due_at` began with a 0 instead. */
+/** Adds `is_due`, as for renders. Before, a `due_at` that began with 0 had this meaning. */
 export const DUE_DELIVERIES: Migration = {
   common: `
 alter table webhook_deliveries add column is_due integer not null default 0 check (is_due in (0, 1));

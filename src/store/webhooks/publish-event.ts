@@ -1,4 +1,4 @@
-// From an event of the outbox to deliveries, in one transaction with the end of the event.
+// Turns an event of the outbox into deliveries, in the transaction that ends the event.
 
 import { createHash, randomUUID } from 'node:crypto';
 import { type SqlSession, insertRow } from '../engine.ts';
@@ -13,7 +13,7 @@ interface Publication {
   readonly batchId: string | undefined;
 }
 
-/** Undefined when another server has handled the event. */
+/** Returns undefined when another server has handled the event. */
 export async function publishEvent(
   session: SqlSession,
   { event, message, webhookUrl, batchId }: Publication,
@@ -56,14 +56,14 @@ async function receivers(session: SqlSession, { accountId, type }: RenderEvent):
   );
   const wanted = rows.map(toEndpoint).filter(({ events }) => events.length === 0 || events.includes(type));
   const locked: WebhookEndpoint[] = [];
-  // Always in the same order, so that two servers don't wait for each other.
+  // The order is always the same, so that two servers don't wait for each other.
   for (const { id } of wanted) locked.push(...(await lockEnabled(session, accountId, id)));
   return locked;
 }
 
 /**
- * Until the end of the transaction, the endpoint can't be disabled or deleted, which would end its pending deliveries but
- * miss the one that is being added. Empty when it isn't enabled any more.
+ * Locks the endpoint until the end of the transaction, so that it can't be disabled or deleted. That would end its
+ * pending deliveries but miss the one that is being added. Returns an empty list when it isn't enabled any more.
  */
 export async function lockEnabled(
   session: SqlSession,
@@ -77,7 +77,9 @@ export async function lockEnabled(
   return rows.map(toEndpoint);
 }
 
-/** Several renders may be the last one at the same time, but the event has the id of the batch, so there is one of it. */
+/**
+ * Several renders may be the last one at the same time. The event has the id of the batch, so it is added only once.
+ */
 export async function addBatchEvent(
   session: SqlSession,
   accountId: string,
@@ -93,7 +95,7 @@ export async function addBatchEvent(
   );
 }
 
-/** Enough that receivers rarely share one, and few enough to look at each of them for every claim. */
+/** Enough lanes that receivers rarely share one, and few enough to look at each of them for every claim. */
 const LANES_OF_ACCOUNT = 16;
 
 interface NewWebhookDelivery {
@@ -103,7 +105,7 @@ interface NewWebhookDelivery {
   readonly url: string;
 }
 
-/** Due now. Returns its id. */
+/** Adds a delivery that is due now, and returns its id. */
 export async function addDelivery(
   session: SqlSession,
   { accountId, messageId, endpointId, url }: NewWebhookDelivery,
@@ -118,7 +120,7 @@ export async function addDelivery(
     lane: endpointId ?? laneOf(accountId, url),
     url,
     status: 'pending',
-    // Whatever the time is: the clock of this server may be ahead.
+    // The delivery is due whatever the time is, because the clock of this server may be ahead.
     isDue: true,
     dueAt: at,
     createdAt: at,
@@ -126,7 +128,7 @@ export async function addDelivery(
   return id;
 }
 
-/** For a `webhook_url`: deliveries to one server are in the same lane, and a slow one holds up few others. */
+/** Returns the lane of a `webhook_url`. Deliveries to one host share a lane, so a slow host holds up few others. */
 function laneOf(accountId: string, url: string): string {
   const [byte = 0] = createHash('sha256').update(new URL(url).origin).digest();
   return `${accountId}/${byte % LANES_OF_ACCOUNT}`;

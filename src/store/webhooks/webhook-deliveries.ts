@@ -24,17 +24,19 @@ import type {
 
 /** Longer than an attempt and the write of its result can take, so it needs no renewal. */
 const LEASE_MS = 60_000;
-/** At the same time, on all servers. They can be exceeded by a few when servers claim at the same moment. */
+/**
+ * The limits of concurrent deliveries on all servers. Servers that claim at the same moment can exceed them slightly.
+ */
 const MAX_PER_RECEIVER = 4;
 const MAX_PER_ACCOUNT = 16;
 /** A delivery can be sent again any number of times, so only its newest attempts are kept. */
 const MAX_ATTEMPTS_KEPT = 50;
 
 const WITH_TYPE = 'select d.*, m.type from webhook_deliveries d join webhook_messages m on m.id = d.message_id';
-/** An attempt that was ended before, and whose write is repeated, has no owner any more. */
+/** An attempt that has ended already, and whose write is repeated, has no owner any more. */
 const IS_LATEST = "id = :id and claims = :claim and status = 'pending' and owner is not null";
 
-/** With the parameters `:now`, and `:tooLate`, which is `MAX_AHEAD_MS` from now. */
+/** The parameters are `:now`, and `:tooLate`, which is `MAX_AHEAD_MS` from now. */
 const IS_LEASED = 'r.owner is not null and r.due_at > :now and r.due_at <= :tooLate';
 const FIRST_OF_LANE = "select d.id from webhook_deliveries d where d.status = 'pending' and d.lane = lanes.lane";
 /** Retries come first: new deliveries to a receiver that is slow and fails would hold them up forever. */
@@ -45,8 +47,8 @@ const FIRST_DUE = `coalesce((${FIRST_OF_LANE} and d.is_due = 0 and d.due_at <= :
 const NEXT_LANE = "select d.lane from webhook_deliveries d where d.status = 'pending' and d.lane >";
 
 /**
- * The lanes after the given one, each with its first due delivery if another may be sent. Looks up one lane after the other in
- * the index, so that a lane with a long backlog takes no longer than others.
+ * The lanes after the given one, each with its first due delivery if another may be sent. Looks up one lane after the
+ * other in the index, so a lane with a long backlog takes no longer than others.
  */
 const CANDIDATES = `
   with recursive lanes (lane, n) as (
@@ -77,9 +79,9 @@ export class WebhookDeliveries {
   }
 
   /**
-   * Ends an event of the outbox: adds the message, and a delivery for every enabled endpoint that wants it and for the URL
-   * of the request, unless the account is suspended. After the last render of a batch, adds the event of the batch. Returns how many deliveries were added,
-   * or undefined when the event was handled before.
+   * Ends an event of the outbox. Adds the message, and a delivery for every enabled endpoint that is subscribed to it
+   * and for the URL of the request, unless the account is suspended. Adds the event of a batch after its last render.
+   * Returns how many deliveries were added, or undefined when the event was handled before.
    */
   async publish(
     event: RenderEvent,
@@ -91,7 +93,9 @@ export class WebhookDeliveries {
     );
   }
 
-  /** Adds a message for one endpoint, whatever events it wants. Undefined when it is disabled or deleted. */
+  /**
+   * Adds a message for one endpoint, whatever its events. Returns undefined when the endpoint is disabled or deleted.
+   */
   async send(accountId: string, endpointId: string, message: WebhookMessage): Promise<WebhookDelivery | undefined> {
     const at = this.#clock().toISOString();
     return await this.#engine.transaction(async (session) => {
@@ -144,7 +148,7 @@ export class WebhookDeliveries {
     return claimed;
   }
 
-  /** Accounts with few running deliveries first, then those that have been due for long. */
+  /** Returns accounts with few running deliveries first, then those that have been due for long. */
   async #candidates(due: SqlParameters, count: number): Promise<SqlRow[]> {
     const read = async (after: string): Promise<SqlRow[]> => await this.#engine.all(CANDIDATES, { ...due, after });
     for await (const lanes of this.#rounds.next(read)) {
@@ -167,7 +171,7 @@ export class WebhookDeliveries {
           : await secretsOf(session, accountId, lane, at);
       const isEnabled = endpointId === null || (await findEndpoint(session, accountId, endpointId))?.isEnabled === true;
       if (isEnabled && secrets.length > 0) return [{ ...found, claim, secrets: secrets.map(({ secret }) => secret) }];
-      // Without this, it would be claimed again whenever its lease runs out.
+      // Otherwise the delivery would be claimed again whenever its lease runs out.
       const end = `update webhook_deliveries set status = 'failed', owner = null, finished_at = :at, last_error = :error`;
       const error = 'The endpoint was disabled or deleted.';
       await session.run(`${end} where ${IS_LATEST}`, { at, error, id: found.delivery.id, claim });
@@ -175,7 +179,9 @@ export class WebhookDeliveries {
     });
   }
 
-  /** Writes the attempt and what follows from it for the delivery and its endpoint. Deletes attempts that are too many. */
+  /**
+   * Writes the attempt and its consequences for the delivery and its endpoint. Deletes old attempts beyond the limit.
+   */
   async endAttempt(claimed: ClaimedDelivery, attempt: WebhookAttempt, result: AttemptResult): Promise<AttemptEnd> {
     const { delivery, claim } = claimed;
     const end = await this.#engine.transaction(async (session) => {
@@ -207,7 +213,7 @@ export class WebhookDeliveries {
     return end;
   }
 
-  /** Ends the lease without an attempt. */
+  /** Ends the lease without recording an attempt. */
   async giveBack({ delivery, claim }: ClaimedDelivery): Promise<void> {
     await this.#makeDue(delivery.id, claim);
   }
@@ -220,7 +226,7 @@ export class WebhookDeliveries {
     return row && toDelivery(row);
   }
 
-  /** The same with its message and its attempts. */
+  /** Like `find`, with the message and the attempts of the delivery. */
   async details(accountId: string, deliveryId: string): Promise<DeliveryDetails | undefined> {
     const found = await findDelivery(this.#engine, accountId, deliveryId);
     if (found === undefined) return undefined;
@@ -231,7 +237,7 @@ export class WebhookDeliveries {
     return { ...found, attempts: attempts.map(toAttempt) };
   }
 
-  /** Newest first. */
+  /** Lists deliveries, newest first. */
   async list(accountId: string, { limit, after, endpointId }: DeliveryPage): Promise<WebhookDelivery[]> {
     const older = '(d.created_at, d.id) < (select c.created_at, c.id from webhook_deliveries c where c.id = :after)';
     const rows = await this.#engine.all(
@@ -242,14 +248,14 @@ export class WebhookDeliveries {
     return rows.map(toDelivery);
   }
 
-  /** Makes the delivery due now, with all its attempts again. False when its endpoint is disabled or gone. */
+  /** Makes the delivery due now and resets its attempts. Returns false when its endpoint is disabled or deleted. */
   async sendAgain(accountId: string, deliveryId: string): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const found = await findDelivery(session, accountId, deliveryId);
       if (found === undefined) return false;
       const { endpointId } = found.delivery;
       if (endpointId !== undefined && (await lockEnabled(session, accountId, endpointId)).length === 0) return false;
-      // One that is being sent right now stays as it is.
+      // A delivery that is being sent right now stays as it is.
       const changed = await session.run(
         `update webhook_deliveries set status = 'pending', attempts = 0, finished_at = null,
            is_due = case when owner is null then 1 else 0 end, due_at = case when owner is null then :now else due_at end
@@ -263,7 +269,7 @@ export class WebhookDeliveries {
   /** Makes the deliveries of dead processes due now, and returns their ids. */
   async releaseLost(isGone: (owner: string) => boolean): Promise<string[]> {
     const rows = await this.#engine.all(
-      // The condition on the account makes SQLite look into the index of running deliveries.
+      // The condition on the account makes SQLite use the index of running deliveries.
       "select id, owner, claims from webhook_deliveries where owner is not null and account_id > '' and owner <> :owner",
       { owner: this.#owner },
     );
@@ -313,7 +319,7 @@ export class WebhookDeliveries {
     return changed === 1;
   }
 
-  /** Remembers since when the endpoint has been failing. Returns why it must be disabled now. */
+  /** Remembers since when the endpoint has been failing. Returns the reason if it must be disabled now. */
   async #noteHealth(
     session: SqlSession,
     { accountId, endpointId }: WebhookDelivery,

@@ -11,9 +11,9 @@ import { lockAccount } from '../accounts/subscriptions.ts';
 import { toEndpoint, toSecret } from './webhook-rows.ts';
 import type { NewWebhookEndpoint, WebhookEndpoint, WebhookSecret } from './webhook.ts';
 
-/** A server that was to tell the owner may have crashed, or the mail server was away. */
+/** The server that was to notify the owner may have crashed, or the mail server was unavailable. */
 const NOTICE_RETRY_MS = 10 * 60_000;
-/** An email that the mail server refuses this long will never be accepted. */
+/** An email that the mail server refuses for this long will never be accepted. */
 const NOTICE_GIVEN_UP_MS = 24 * 3_600_000;
 const OWN = 'account_id = :accountId and id = :endpointId';
 
@@ -55,13 +55,13 @@ export class WebhookEndpoints {
     return await findEndpoint(this.#engine, accountId, endpointId);
   }
 
-  /** Oldest first. */
+  /** Lists endpoints, oldest first. */
   async list(accountId: string): Promise<WebhookEndpoint[]> {
     const sql = 'select * from webhook_endpoints where account_id = :accountId order by created_at, id';
     return (await this.#engine.all(sql, { accountId })).map(toEndpoint);
   }
 
-  /** Ends its pending deliveries. False when there is none. */
+  /** Deletes the endpoint and ends its pending deliveries. Returns false when there is none. */
   async remove(accountId: string, endpointId: string, actor: Actor): Promise<boolean> {
     const at = this.#now();
     const isRemoved = await this.#engine.transaction(async (session) => {
@@ -75,7 +75,7 @@ export class WebhookEndpoints {
     return isRemoved;
   }
 
-  /** Disabling ends its pending deliveries. False when there is none. */
+  /** Disabling ends the pending deliveries of the endpoint. Returns false when there is none. */
   async setEnabled(accountId: string, endpointId: string, isEnabled: boolean, actor: Actor): Promise<boolean> {
     const at = this.#now();
     const isFound = await this.#engine.transaction(async (session) => {
@@ -95,22 +95,25 @@ export class WebhookEndpoints {
     return isFound;
   }
 
-  /** Newest first, without those that have expired. */
+  /** Lists secrets newest first, without those that have expired. */
   async secrets(accountId: string, endpointId: string): Promise<WebhookSecret[]> {
     return await secretsOf(this.#engine, accountId, endpointId, this.#now());
   }
 
-  /** Webhooks are signed with both secrets for `overlapMs`. Returns the new one; undefined when there is no endpoint. */
+  /**
+   * Adds a secret. Webhooks are signed with both secrets for `overlapMs`. Returns the new one, or undefined when there
+   * is no endpoint.
+   */
   async rotate(accountId: string, endpointId: string, overlapMs: number, actor: Actor): Promise<string | undefined> {
     return await this.#engine.transaction(async (session) => {
-      // Locks the endpoint, so that two rotations happen one after the other.
+      // This locks the endpoint, so that two rotations happen one after the other.
       const lock = `update webhook_endpoints set url = url where ${OWN}`;
       if ((await session.run(lock, { accountId, endpointId })) === 0) return undefined;
       return await this.#rotate(session, { accountId, lane: endpointId, overlapMs, actor });
     });
   }
 
-  /** The secrets for URLs in requests, newest first. The first time, one is created. */
+  /** Returns the secrets for URLs in requests, newest first. Creates one the first time. */
   async accountSecrets(accountId: string): Promise<WebhookSecret[]> {
     return await this.#engine.transaction(
       async (session) => await ensureAccountSecrets(session, accountId, this.#now()),
@@ -124,7 +127,10 @@ export class WebhookEndpoints {
     });
   }
 
-  /** An endpoint that was disabled automatically and whose owner hasn't been told. It isn't returned again for a while, nor at all once it has been disabled for a day. */
+  /**
+   * Returns an endpoint that was disabled automatically and whose owner hasn't been notified. It isn't returned again
+   * for a while, nor at all once it has been disabled for a day.
+   */
   async claimNotice(): Promise<WebhookEndpoint | undefined> {
     const now = this.#clock();
     const at = now.toISOString();
@@ -150,7 +156,7 @@ export class WebhookEndpoints {
     const now = this.#clock();
     const at = now.toISOString();
     const end = new Date(now.getTime() + overlapMs).toISOString();
-    // A secret that was rotated out before keeps its own, earlier end.
+    // A secret that was already rotated out keeps its own, earlier end.
     await session.run('update webhook_secrets set expires_at = :end where lane = :lane and expires_at is null', {
       end,
       lane,
@@ -177,8 +183,9 @@ export async function findEndpoint(
 }
 
 /**
- * Deliveries that wait, or that are being sent at this moment, have no further attempt. In steps after the endpoint was disabled
- * or deleted, because there may be many. Those that a crash leaves out end when they are claimed.
+ * Ends deliveries that wait or are being sent at this moment, so that they have no further attempt. Runs in steps after
+ * the endpoint was disabled or deleted, because there may be many. Those that a crash leaves out end when they are
+ * claimed.
  */
 export async function endPending(engine: Engine, endpointId: string, error: string, at: string): Promise<void> {
   const isEnabled = "select 1 from webhook_endpoints e where e.id = webhook_deliveries.lane and e.state = 'enabled'";
@@ -193,7 +200,7 @@ export async function endPending(engine: Engine, endpointId: string, error: stri
   );
 }
 
-/** Newest first. The one that isn't rotated out comes before those that are. */
+/** Returns the secrets newest first. The current one comes before those that were rotated out. */
 export async function secretsOf(
   session: SqlSession,
   accountId: string,
@@ -209,7 +216,7 @@ export async function secretsOf(
   return rows.map(toSecret);
 }
 
-/** The account's own secrets, which sign webhooks to URLs in requests. They exist from their first use. */
+/** Returns the account's own secrets, which sign webhooks to URLs in requests, and creates one on first use. */
 export async function ensureAccountSecrets(
   session: SqlSession,
   accountId: string,

@@ -4,7 +4,7 @@ import { text } from '../rows.ts';
 
 const BATCH = 100;
 
-/** In small transactions, so that requests don't wait for it. A pending delivery keeps its message. */
+/** Deletes in small transactions, so that requests don't wait. A pending delivery keeps its message. */
 export async function deleteMessagesBefore(engine: Engine, at: string): Promise<number> {
   let total = 0;
   for (let deleted = BATCH; deleted === BATCH; await yieldToEventLoop()) {

@@ -1,4 +1,4 @@
-// Rows of the webhook tables as values.
+// Converts rows of the webhook tables to values.
 
 import { integer, integerOrNull, jsonObject, oneOf, type SqlRow, text, textList, textOrNull } from '../rows.ts';
 import {
@@ -65,7 +65,7 @@ export function toAttempt(row: SqlRow): WebhookAttempt {
   };
 }
 
-/** Without a schema, whose library would take a quarter of the time that a command needs to start. */
+/** This uses no schema, because loading its library would take a quarter of a command's startup time. */
 function headersOf(row: SqlRow): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(jsonObject(row, 'request_headers')).map(([name, value]) => [name, String(value)]),

@@ -7,7 +7,9 @@ import { RENDER_EVENTS, type RenderEvent } from '../renders/render.ts';
 export const WEBHOOK_EVENTS = RENDER_EVENTS;
 export type WebhookEventType = RenderEvent['type'];
 
-/** `user`: a person or an API key disabled it. `gone`: it responded with 410. `failing`: nothing arrived for five days. */
+/**
+ * `user`: a user or an API key disabled it. `gone`: it responded with 410. `failing`: nothing arrived for five days.
+ */
 export const DISABLED_REASONS = ['user', 'gone', 'failing'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
@@ -15,7 +17,7 @@ export interface NewWebhookEndpoint {
   readonly id: string;
   readonly accountId: string;
   readonly url: string;
-  /** Empty: all of them. */
+  /** An empty list means all events. */
   readonly events: readonly WebhookEventType[];
 }
 
@@ -27,7 +29,7 @@ export interface WebhookEndpoint {
   readonly isEnabled: boolean;
   readonly disabledReason: DisabledReason | undefined;
   readonly disabledAt: string | undefined;
-  /** When the first attempt failed since the last one that succeeded. */
+  /** The time of the first failed attempt since the last success. */
   readonly failingSince: string | undefined;
   readonly createdAt: string;
 }
@@ -35,7 +37,7 @@ export interface WebhookEndpoint {
 export interface WebhookSecret {
   readonly secret: string;
   readonly createdAt: string;
-  /** Set for a secret that was rotated out. Until then, webhooks are signed with both. */
+  /** Set for a secret that was rotated out. Until this time, webhooks are signed with both. */
   readonly expiresAt: string | undefined;
 }
 
@@ -96,7 +98,7 @@ export interface ClaimedDelivery {
   readonly secrets: readonly string[];
 }
 
-/** `gone`: no more webhooks to this receiver. */
+/** `gone` means that the receiver wants no more webhooks. */
 export type AttemptResult =
   | { readonly kind: 'succeeded' }
   | { readonly kind: 'retry'; readonly delayMs: number }
