@@ -34,7 +34,7 @@ export interface SmtpOptions {
 }
 
 const TIMEOUT_MS = 10_000;
-/** The server shuts down, whatever the command. */
+/** The status of a server that shuts down, whatever the command. */
 const SERVICE_CLOSING = 421;
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/u;
 
@@ -72,7 +72,10 @@ export class SmtpMailer implements Mailer {
   }
 }
 
-/** Undefined when the error isn't about one email: no connection, a wrong password, or a sender that isn't allowed. */
+/**
+ * Returns undefined when the error doesn't concern one email: no connection, a wrong password, or a sender that isn't
+ * allowed.
+ */
 function refusalOf(error: unknown): EmailRefused | undefined {
   if (!(error instanceof Error)) return undefined;
   const { command, responseCode } = error as Error & { readonly command?: unknown; readonly responseCode?: unknown };

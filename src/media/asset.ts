@@ -7,11 +7,14 @@ export interface Asset {
   readonly format: AssetFormat;
   readonly kind: AssetKind;
   readonly bytes: number;
-  /** Hexadecimal; computed only for requests with an idempotency key. */
+  /** Hexadecimal. Computed only for requests with an idempotency key. */
   readonly sha256?: string;
 }
 
-/** The workers that read an asset. HEIC and AVIF are images, but only the workers for videos have their decoders. */
+/**
+ * Returns the kind of worker that reads an asset. HEIC and AVIF are images, but only the workers for videos have their
+ * decoders.
+ */
 export function workerKindFor({ kind, format }: Pick<Asset, 'kind' | 'format'>): AssetKind {
   return isHeifFormat(format) ? 'video' : kind;
 }

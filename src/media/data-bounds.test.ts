@@ -7,7 +7,7 @@ import { AppError } from '../errors.ts';
 import { lacksMostData } from './data-bounds.ts';
 import { decodeImage, probeImage } from './image.ts';
 
-/** 17 megapixels. */
+/** An image of this side has 17 megapixels. */
 const SIDE = 4_100;
 const FLAT = { create: { width: SIDE, height: SIDE, channels: 3, background: '#a0b0c0' } } as const;
 
@@ -20,7 +20,7 @@ function png(data: Buffer, { colorType = 2, bits = 8, interlace = 0 } = {}, ...c
   return Buffer.concat([signature, chunk('IHDR', header), ...chunks, chunk('IDAT', data)]);
 }
 
-/** Some rows that differ, so that the image isn't of one color. */
+/** Some rows differ, so that the image has more than one color. */
 const FEW_ROWS = deflateSync(
   Buffer.from(Array.from({ length: (SIDE * 3 + 1) * 4 }, (_, at) => (at % 997 === 0 ? 0 : 7))),
 );

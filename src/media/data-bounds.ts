@@ -1,8 +1,9 @@
-// Finds files whose header announces far more pixels than their data can hold: a kilobyte that claims 50 megapixels would keep
-// a worker busy as long as a photo of that size. Each format has a bound that no encoder can beat, so a complete file is never
-// found, however flat its image is. Lossless WebP, HEIC and AVIF have no useful bound: they describe any flat image in a few bytes.
+// Finds files whose header announces far more pixels than their data can hold. A kilobyte that claims 50 megapixels
+// would keep a worker busy as long as a photo of that size. Each format has a bound that no encoder can beat, so a
+// complete file is never rejected, however flat its image is. Lossless WebP, HEIC and AVIF have no useful bound,
+// because they describe any flat image in a few bytes.
 
-/** The bytes of compressed pixels in a file, and the fewest that its announced size needs. */
+/** The bytes of compressed pixels in a file, and the minimum that its announced size needs. */
 interface DataBytes {
   readonly present: number;
   readonly needed: number;
@@ -10,12 +11,12 @@ interface DataBytes {
   readonly pixels: number;
 }
 
-/** A truncated file may still show something. Only one with a smaller part than this of the fewest bytes is refused. */
+/** A truncated file may still show something. It is refused only if it has less than this part of the minimum. */
 const LEAST_PART = 1 / 8;
-/** A smaller image costs so little that decoding shows whether anything is left of it. */
+/** Decoding a smaller image costs so little that it can simply be tried. */
 const MIN_PIXELS = 16_000_000;
 
-/** Whether a large image has so little data that next to nothing of it can be there. */
+/** Returns true when a large image has so little data that almost none of it can be present. */
 export function lacksMostData(source: Uint8Array): boolean {
   const bytes = Buffer.from(source.buffer, source.byteOffset, source.byteLength);
   const data = pngData(bytes) ?? jpegData(bytes) ?? webpData(bytes) ?? gifData(bytes);
@@ -58,7 +59,7 @@ function jpegData(bytes: Buffer): DataBytes | undefined {
   let frame = { pixels: 0, blocks: 0, bitsPerBlock: 0 };
   for (let at = 2; at + 4 <= bytes.length; ) {
     const marker = bytes.readUInt8(at + 1);
-    // Damaged, or padding before a marker.
+    // The file is damaged, or has padding before a marker.
     if (bytes[at] !== 0xff || marker === 0xff) {
       at += 1;
       continue;
@@ -77,7 +78,7 @@ function jpegData(bytes: Buffer): DataBytes | undefined {
   return undefined;
 }
 
-/** The blocks of all components; `at` is the frame header's marker. */
+/** Counts the blocks of all components. `at` is the marker of the frame header. */
 function readJpegFrame(bytes: Buffer, at: number): { readonly pixels: number; readonly blocks: number } {
   const components = bytes[at + 9] ?? 0;
   if (at + 10 + components * 3 > bytes.length) return { pixels: 0, blocks: 0 };
@@ -91,7 +92,10 @@ function readJpegFrame(bytes: Buffer, at: number): { readonly pixels: number; re
   return { pixels, blocks: (pixels / 64) * samplesPerPixel };
 }
 
-/** The modes of a macroblock of 16x16 pixels have fixed probabilities in a key frame, which cost more than this (RFC 6386, 11). */
+/**
+ * The modes of a macroblock of 16x16 pixels have fixed probabilities in a key frame, which cost more than this (RFC
+ * 6386, section 11).
+ */
 const VP8_BITS_PER_MACROBLOCK = 3;
 const VP8_FRAME = Buffer.from('VP8 ', 'latin1');
 const VP8_START_CODE = Buffer.from([0x9d, 0x01, 0x2a]);
@@ -111,7 +115,7 @@ const GIF_PIXELS_PER_BYTE = (4_096 / 12) * 8;
 const GIF_EXTENSION = 0x21;
 const GIF_IMAGE = 0x2c;
 
-/** Of the first frame, which may be smaller than the image. */
+/** Measures the first frame, which may be smaller than the image. */
 function gifData(bytes: Buffer): DataBytes | undefined {
   if (bytes.toString('latin1', 0, 3) !== 'GIF' || bytes.length < 13) return undefined;
   let at = 13 + colorTableBytes(bytes.readUInt8(10));

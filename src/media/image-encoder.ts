@@ -7,9 +7,12 @@ import type { DecodedImage } from './image.ts';
 const FULL_COLOR_QUALITY = 90;
 /** JPEG has no transparency. */
 const BACKGROUND = '#ffffff';
-/** Of 0 to 6. The default is 4; lower values are faster and make larger files. */
+/** From 0 to 6. The default is 4. Lower values are faster and make larger files. */
 const WEBP_EFFORT = 2;
-/** Of 1 to 100: what `quality` means for lossless files. The default, 80, takes twice as long and saves 10 % of the bytes. */
+/**
+ * From 1 to 100: the meaning of `quality` for lossless files. The default, 80, takes twice as long and saves 10 % of
+ * the bytes.
+ */
 const LOSSLESS_EFFORT = 20;
 
 export async function encodeJpeg(image: DecodedImage, quality: number): Promise<Buffer> {

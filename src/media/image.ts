@@ -14,9 +14,9 @@ import { withAlphaHint, withoutOpaqueAlpha } from './webp-alpha.ts';
 
 export interface ImageProbe extends Size {
   readonly kind: 'image';
-  /** The image embeds a color profile, and that profile is sRGB. */
+  /** True when the image embeds a color profile and that profile is sRGB. */
   readonly isSrgb: boolean;
-  /** From EXIF, 2 to 8: how the stored image must be turned or mirrored. Absent if it is upright. */
+  /** The EXIF orientation, 2 to 8, that turns or mirrors the stored image. Absent if it is upright. */
   readonly orientation?: number;
   /** Set when the image decoder alone would get the colors wrong. */
   readonly color?: ColorConversion;
@@ -48,7 +48,7 @@ export function lockDownDecoders(): void {
   sharp.concurrency(1);
 }
 
-/** Width and height are those after EXIF orientation. */
+/** Returns width and height after EXIF orientation. */
 export async function probeImage(source: Uint8Array): Promise<ImageProbe> {
   const metadata = await metadataOf(source);
   const { autoOrient, icc, orientation = 1 } = metadata;
@@ -73,14 +73,14 @@ export async function decodeImage(source: Uint8Array, plan: DecodePlan): Promise
   try {
     return await readPixels(source, 'error', plan);
   } catch {
-    // Damaged or truncated. Like browsers, render the part that can be decoded, if there is any.
+    // The image is damaged or truncated. Like browsers, render the part that can be decoded, if there is any.
     const image = await decodeDamaged(source, plan);
     if (isOneColor(image)) throw undecodable('it is truncated before its first pixels');
     return image;
   }
 }
 
-/** For pixels that come from another decoder. */
+/** Resizes pixels that come from another decoder. */
 export async function resizeImage({ width, height, channels, data }: DecodedImage, size: Size): Promise<DecodedImage> {
   const raw = { width, height, channels };
   const { data: resized, info } = await sharp(data, { raw, limitInputPixels: false })
@@ -139,7 +139,7 @@ function toRaw(image: Sharp, color: ColorConversion | undefined): Sharp {
     case 'cmyk':
       return image.pipelineColorspace('cmyk').toColorspace('cmyk').raw({ depth: 'uchar' });
     case 'profile':
-      // The decoder converts 8-bit pixels to sRGB, but 16-bit ones to Display P3, and 16-bit gray not at all.
+      // The decoder converts 8-bit pixels to sRGB, but 16-bit pixels to Display P3, and 16-bit gray not at all.
       return image.pipelineColorspace(color.space).toColorspace('srgb').raw({ depth: 'uchar' });
     case 'encoding':
       return color.bits === 16
@@ -148,7 +148,7 @@ function toRaw(image: Sharp, color: ColorConversion | undefined): Sharp {
   }
 }
 
-/** What the decoder returned, as RGB or RGBA. */
+/** Converts the decoder's output to RGB or RGBA. */
 function toEightBitRgb(data: Buffer, channels: number, color: ColorConversion | undefined): EightBitPixels {
   if (color?.from === 'cmyk') {
     if (channels !== 4) throw new Error(`image decoder returned ${channels} channels of CMYK`);
@@ -176,7 +176,7 @@ function dropOpaqueAlpha(image: EightBitPixels): EightBitPixels {
   return rgb ? { data: rgb, channels: 3 } : image;
 }
 
-/** A decoder that finds no pixel data fills the image with one color: then each pixel equals the one before it. */
+/** A decoder that finds no pixel data fills the image with one color, so each pixel equals the one before it. */
 function isOneColor({ data, channels }: DecodedImage): boolean {
   return Buffer.compare(data.subarray(channels), data.subarray(0, -channels)) === 0;
 }

@@ -9,7 +9,7 @@ const MAX_MESSAGE_CHARACTERS = 1024 * 1024;
 
 export interface ChannelHandlers {
   readonly onClose: () => void;
-  /** The other end sent something that isn't JSON. The channel is closed. */
+  /** Called when the other end sent something other than JSON. The channel is closed. */
   readonly onInvalidMessage: () => void;
 }
 

@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const CHUNK_TYPE_OFFSET = 12;
 const CHECKSUM_OFFSET = 29;
-/** The signature and the whole IHDR chunk. */
+/** The length of the signature and the whole IHDR chunk. */
 export const PNG_HEADER_LENGTH = 33;
 
 export function hasBrokenPngHeader(bytes: Uint8Array): boolean {

@@ -11,8 +11,8 @@ export function innermostProcess(pid: number): number | undefined {
 }
 
 /**
- * Resident memory in bytes; undefined when the process is gone or not readable. Synchronous on purpose: /proc isn't on
- * disk, and each trip through libuv's thread pool takes many times as long as the read.
+ * Returns resident memory in bytes, or undefined when the process is gone or not readable. This is synchronous, because
+ * /proc isn't on disk and each trip through libuv's thread pool takes many times as long as the read.
  */
 export function residentBytes(pid: number): number | undefined {
   const status = read(`/proc/${pid}/status`) ?? '';
@@ -20,12 +20,15 @@ export function residentBytes(pid: number): number | undefined {
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
 }
 
-/** Linux counts processor time in hundredths of a second, whatever the kernel uses inside. */
+/** Linux counts processor time in hundredths of a second, whatever the kernel uses internally. */
 const MS_PER_TICK = 10;
 
-/** Processor time in milliseconds that the process and its running descendants have used; undefined without /proc. */
+/**
+ * Returns the processor time in milliseconds that the process and its running descendants have used, or undefined
+ * without /proc.
+ */
 export function processorMs(pid: number): number | undefined {
-  // The name of the program is in parentheses and may contain spaces. After it come the state and 10 other fields.
+  // The program name is in parentheses and may contain spaces. After it come the state and 10 other fields.
   const stat = read(`/proc/${pid}/stat`);
   const [user, system] =
     stat
@@ -42,7 +45,7 @@ export function raiseOomScore(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
   } catch {
-    // The process is gone, or this kernel has no such file. The kernel then picks by size, usually the same process.
+    // The process is gone, or this kernel has no such file. Then the kernel picks by size, usually the same process.
   }
 }
 

@@ -1,5 +1,5 @@
 // The only file that starts processes. Each child leads its own process group and is killed as a group, so none of its
-// descendants survive. How it ended is always reported, with the last lines it wrote.
+// descendants survive. The way it ended is always reported, with the last lines it wrote.
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -19,9 +19,9 @@ export interface StartOptions {
   readonly args: readonly string[];
   /** The complete environment. Nothing is inherited, so no secret of the server reaches a decoder. */
   readonly env: Readonly<Record<string, string>>;
-  /** The child runs under a wrapper that, like a shell, reports a signal as exit code 128 plus its number. */
+  /** True if the child runs under a wrapper that, like a shell, reports a signal as exit code 128 plus its number. */
   readonly signalsAsCodes?: boolean;
-  /** The child reads it from file descriptor `EXTRA_INPUT`. */
+  /** Bytes that the child reads from file descriptor `EXTRA_INPUT`. */
   readonly extraInput?: Uint8Array;
 }
 
@@ -30,7 +30,7 @@ export const CHANNEL_FD = 3;
 export const EXTRA_INPUT = 4;
 
 const STDERR_TAIL_CHARACTERS = 4_096;
-/** In reverse order: where a number has two names, the first and usual one wins. */
+/** The order is reversed, so that the first and usual name wins where a number has two names. */
 const SIGNALS = new Map(
   Object.entries(constants.signals)
     .toReversed()
@@ -75,7 +75,7 @@ export class ManagedProcess {
     return this.#child.pid;
   }
 
-  /** This program has killed the process, or tried to. */
+  /** Returns true when this program has killed the process, or tried to. */
   get isKilled(): boolean {
     return this.#isKilled;
   }
@@ -84,7 +84,7 @@ export class ManagedProcess {
     this.#channel?.onMessage(listener);
   }
 
-  /** Returns false when the process is gone; `exited` then says how it ended. */
+  /** Returns false when the process is gone. `exited` then tells how it ended. */
   send(message: object): boolean {
     return this.#channel?.send(message) ?? false;
   }

@@ -17,8 +17,8 @@ export interface AssetDestination {
   readonly maxBytes: number;
   readonly maxBytesOf: (format: AssetFormat) => number;
   /**
-   * Called when the kind of worker is known. Throws when its queue is full, so that the rest isn't uploaded in vain. Not called
-   * for an animation, because the field that decides its kind can come after the file.
+   * Called when the kind of worker is known. Throws when its queue is full, so that the client doesn't upload the rest
+   * in vain. Not called for an animation, because the field that decides its kind can come after the file.
    */
   readonly onKind?: (kind: AssetKind) => void;
   /** Reserves disk space for the bytes received so far; throws when there is none. */
@@ -32,15 +32,18 @@ export interface ReceivedFile {
   readonly bytes: number;
   /** Undefined when the bytes match no supported format. Such a file is counted, but not stored. */
   readonly format: AssetFormat | undefined;
-  /** A GIF or WebP that can become a video. */
+  /** True for a GIF or WebP that can become a video. */
   readonly isAnimation?: boolean;
-  /** Hexadecimal, if it was asked for. */
+  /** Hexadecimal. Set if it was requested. */
   readonly sha256: string | undefined;
   /** Writes the file to disk. Absent when it is there already. */
   readonly save?: () => Promise<void>;
 }
 
-/** A file up to this size stays in memory at first. A larger one is written in chunks of it, because each write takes a thread. */
+/**
+ * Files up to this size stay in memory at first. Larger ones are written in chunks of this size, because each write
+ * takes a thread.
+ */
 const WRITE_AHEAD_BYTES = 1024 * 1024;
 
 export async function receiveAsset(stream: Readable, destination: AssetDestination): Promise<ReceivedFile> {
@@ -74,7 +77,7 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
   return format === undefined || file.isOpen ? facts : { ...facts, save: async () => await file.save() };
 }
 
-/** The bytes of a file in a known format. The file is created with the first flush. */
+/** The bytes of a file in a known format. The file is created by the first flush. */
 class AssetFile {
   readonly #destination: AssetDestination;
   #handle: FileHandle | undefined;
@@ -108,7 +111,7 @@ class AssetFile {
     }
   }
 
-  /** Writes a file that is in memory as a whole. */
+  /** Writes a file that is completely in memory. */
   async save(): Promise<void> {
     try {
       await this.flush();

@@ -2,8 +2,8 @@
 // named .mp4 is rejected here, before any decoder sees it.
 
 /**
- * `webm` stands for all of Matroska, and `heic` for all of HEIF but AVIF. `animation` is a GIF or WebP that becomes a video,
- * which only the request tells.
+ * `webm` stands for all of Matroska, and `heic` for all of HEIF but AVIF. `animation` is a GIF or WebP that becomes a
+ * video, which only the request determines.
  */
 export const ASSET_FORMATS = ['jpeg', 'png', 'webp', 'gif', 'heic', 'avif', 'mp4', 'mov', 'webm', 'animation'] as const;
 export type AssetFormat = (typeof ASSET_FORMATS)[number];
@@ -45,7 +45,7 @@ const QUICKTIME_BOXES = new Set(['moov', 'mdat', 'wide', 'free', 'skip', 'pnot']
 /** Brands of HEIF files whose images are compressed with HEVC, and of image sequences. */
 const HEVC_BRANDS = new Set(['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'hevm', 'hevs', 'MiHB', 'MiHE', 'MiHA']);
 const AV1_BRANDS = new Set(['avif', 'avis', 'avio', 'MA1A', 'MA1B']);
-/** Brands of HEIF that don't tell the compression. The compatible brands that follow do. */
+/** Brands of HEIF that leave the compression open. The compatible brands that follow determine it. */
 const HEIF_BRANDS = new Set(['mif1', 'mif2', 'msf1', 'miaf', 'MiPr', 'MiCm', 'heif']);
 /** Brands of ISO base media files that aren't videos and that no decoder here reads: JPEG XL and raw photos. */
 const OTHER_STILL_BRANDS = new Set(['jxl ', 'crx ', 'jpeg', 'avci', 'mif3']);
@@ -63,7 +63,7 @@ export function sniff(bytes: Uint8Array): AssetFormat | undefined {
 /** The flag in the header of an extended WebP that says it has frames. */
 const WEBP_ANIMATION = 0x02;
 
-/** Whether the format `mp4` is possible: for every GIF, and for a WebP that says it is animated. */
+/** Returns true when the output `mp4` is possible: for every GIF, and for a WebP that is marked as animated. */
 export function isAnimation(bytes: Uint8Array): boolean {
   const format = sniff(bytes);
   if (format !== 'webp') return format === 'gif';
@@ -93,7 +93,7 @@ function sniffHeif(head: Buffer, brand: string): HeifFormat | undefined {
   return 'heic';
 }
 
-/** WebM is Matroska with fewer codecs. Recordings by browsers say Matroska even in a file named .webm. */
+/** WebM is Matroska with fewer codecs. Browsers write Matroska even into a file named .webm. */
 function isMatroska(head: Buffer): boolean {
   const at = head.indexOf(EBML_DOCTYPE, 4);
   if (at < 0) return false;

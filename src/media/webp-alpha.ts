@@ -7,7 +7,7 @@ const FIRST_CHUNK = 12;
 const HINT = 0x10;
 const HINT_OFFSET = CHUNK_HEADER_BYTES + 4;
 
-/** Returns a copy that claims to use alpha; undefined for files that do so already and for every other format. */
+/** Returns a copy that claims to use alpha, or undefined for files that do so already and for every other format. */
 export function withAlphaHint(bytes: Uint8Array): Uint8Array | undefined {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (file.toString('latin1', 0, 4) !== 'RIFF' || file.toString('latin1', 8, 12) !== 'WEBP') return undefined;
@@ -28,7 +28,7 @@ export function withAlphaHint(bytes: Uint8Array): Uint8Array | undefined {
   return undefined;
 }
 
-/** RGBA without its alpha when every pixel is opaque; undefined when one isn't. */
+/** Returns RGBA without its alpha when every pixel is opaque, and undefined otherwise. */
 export function withoutOpaqueAlpha(rgba: Uint8Array): Uint8Array | undefined {
   for (let at = 3; at < rgba.length; at += 4) if (rgba[at] !== 255) return undefined;
   const rgb = new Uint8Array((rgba.length / 4) * 3);

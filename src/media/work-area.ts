@@ -68,8 +68,9 @@ export class WorkArea {
       make: async () => {
         if (made) return;
         try {
-          // Synchronous: a round trip through the thread pool takes many times as long. Recursive: the area itself is gone
-          // if this process was paused for so long that another server swept it.
+          // This is synchronous, because a round trip through the thread pool takes many times as long. It is
+          // recursive, because the area itself is gone if this process was paused for so long that another server swept
+          // it.
           mkdirSync(directory, { recursive: true, mode: 0o700 });
           made = true;
         } catch (error) {
@@ -88,10 +89,10 @@ export class WorkArea {
     await removeArea(this.#path);
   }
 
-  /** Never fails. Without a free file descriptor even removing fails, so it is tried again later. */
+  /** Never fails. Without a free file descriptor even removing fails, so it is retried later. */
   async #remove(directory: string, named: ReadonlySet<string>): Promise<void> {
     try {
-      // The files that are expected go first; listing the directory is only needed for unexpected ones.
+      // The expected files go first, so that the directory is listed only for unexpected ones.
       await Promise.allSettled([...named].map((name) => unlink(path.join(directory, name))));
       await rmdir(directory).catch(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }));
     } catch {
@@ -99,7 +100,7 @@ export class WorkArea {
     }
   }
 
-  /** Never fails. A failed attempt is made up for by the next one, long before the lock is stale. */
+  /** Never fails. The next attempt makes up for a failed one, long before the lock is stale. */
   async #maintain(): Promise<void> {
     await writeLock(this.#path).catch(() => undefined);
     await sweep(this.#root).catch(() => undefined);
@@ -118,7 +119,7 @@ async function createArea(root: string, name: string): Promise<string> {
     await mkdir(area, { mode: 0o700 });
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error;
-    // The process in another container has the same PID, or this one has opened an area already.
+    // A process in another container has the same PID, or this one has opened an area already.
     area = path.join(root, `${name}-${randomUUID()}`);
     await mkdir(area, { mode: 0o700 });
   }
@@ -130,7 +131,7 @@ async function writeLock(area: string): Promise<void> {
   await writeFile(lockOf(area), `${process.pid} ${pidNamespace() ?? ''}`);
 }
 
-/** Two servers may sweep at the same time, so what one of them can't remove is left to the next sweep. */
+/** Two servers may sweep at the same time. The next sweep removes what one of them can't. */
 async function sweep(root: string): Promise<void> {
   const entries = await readdir(root);
   const areas = new Set(
@@ -144,13 +145,13 @@ async function sweep(root: string): Promise<void> {
   );
 }
 
-/** The lock goes first: once the directory is gone, another server may use its name. */
+/** The lock goes first, because another server may use the name once the directory is gone. */
 async function removeArea(area: string): Promise<void> {
   await rm(lockOf(area), { force: true });
   await rm(area, { recursive: true, force: true });
 }
 
-/** Without a lock, as left by version 0.1, the age of the directory counts. */
+/** An area without a lock, as left by version 0.1, is judged by the age of its directory. */
 async function isAbandoned(area: string, ownNamespace: string | undefined): Promise<boolean> {
   const lock = await readFile(lockOf(area), 'utf8').catch(() => undefined);
   const [pid, namespace] = lock?.split(' ') ?? [];

@@ -1,5 +1,5 @@
-// Objects as files of one directory. A file is written under a temporary name, flushed and renamed, so that its final name
-// never shows half of it. Several servers may share the directory.
+// Objects as files of one directory. A file is written under a temporary name, flushed and renamed, so that its final
+// name never shows a partial file. Several servers may share the directory.
 
 import { randomUUID } from 'node:crypto';
 import { constants, copyFile, link, mkdir, open, opendir, rename, rm, stat, unlink } from 'node:fs/promises';
@@ -40,7 +40,7 @@ export class FileStorage implements ObjectStorage {
       await linkOrCopy(file, temporary);
       await flush(temporary);
       await rename(temporary, target);
-      // If both names are links to the same file, `rename` leaves the first one.
+      // If both names are links to the same file, `rename` leaves the temporary one.
       await rm(temporary, { force: true });
       await flush(path.dirname(target));
     } catch (error) {
@@ -93,7 +93,7 @@ export class FileStorage implements ObjectStorage {
     }
   }
 
-  /** Also removes temporary files that a crash left behind. */
+  /** Lists the objects. Also removes temporary files that a crash left behind. */
   async *list(folder: string): AsyncGenerator<ObjectEntry> {
     const directory = path.join(this.#root, folder);
     try {
@@ -124,7 +124,7 @@ async function linkOrCopy(file: string, target: string): Promise<void> {
   try {
     await link(file, target);
   } catch (error) {
-    // Another file system, or one without hard links.
+    // The target is on another file system, or on one without hard links.
     if (!hasCode(error, 'EXDEV', 'EPERM', 'ENOTSUP')) throw error;
     await copyFile(file, target, constants.COPYFILE_EXCL);
   }
@@ -139,7 +139,7 @@ async function flush(file: string): Promise<void> {
   }
 }
 
-/** Undefined when another server has just removed it. */
+/** Returns undefined when another server has just removed it. */
 async function modificationTime(file: string): Promise<Date | undefined> {
   try {
     return (await stat(file)).mtime;

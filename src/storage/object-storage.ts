@@ -1,18 +1,18 @@
-// Files that outlive a request: assets of accepted renders, and results until they expire. Whether one is still needed is
-// decided by the database, so every operation here may be repeated.
+// Files that outlive a request: assets of accepted renders, and results until they expire. The database decides whether
+// a file is still needed, so every operation here may be repeated.
 
 import type { Readable } from 'node:stream';
 
-/** Both ends count, as in an HTTP range. */
+/** A range that includes both ends, as in HTTP. */
 export interface ObjectRange {
   readonly start: number;
   readonly end: number;
 }
 
 export interface StoredObject {
-  /** Of the whole object, whatever the range. */
+  /** The size of the whole object, whatever the range. */
   readonly bytes: number;
-  /** Must be read or destroyed. */
+  /** The caller must read or destroy the body. */
   readonly body: Readable;
 }
 
@@ -23,13 +23,13 @@ export interface ObjectEntry {
 
 /** Names have the form `folder/name`. Throws `storage_unavailable` when the storage can't be used right now. */
 export interface ObjectStorage {
-  /** Stores a copy of a local file. It appears under its name when it is complete and will survive a crash. */
+  /** Stores a copy of a local file. It appears under its name once it is complete and will survive a crash. */
   put(name: string, file: string, signal?: AbortSignal): Promise<void>;
-  /** Writes the object to a new local file. False when there is none. */
+  /** Writes the object to a new local file. Returns false when there is none. */
   copyTo(name: string, file: string, signal: AbortSignal): Promise<boolean>;
-  /** Undefined when there is no such object. */
+  /** Returns undefined when there is no such object. */
   size(name: string): Promise<number | undefined>;
-  /** Undefined when there is no such object. The range must be inside it. */
+  /** Returns undefined when there is no such object. The range must be inside it. */
   get(name: string, range?: ObjectRange): Promise<StoredObject | undefined>;
   /** Does nothing when there is no such object. */
   delete(name: string): Promise<void>;
@@ -43,7 +43,7 @@ export function isObjectName(name: string): boolean {
   return NAME.test(name) && !name.includes('..');
 }
 
-/** Names are made by this program, so any other is a bug. */
+/** Names are created by this program, so any other name is a bug. */
 export function assertObjectName(name: string): void {
   if (!isObjectName(name)) throw new TypeError(`"${name}" isn't the name of a stored object`);
 }

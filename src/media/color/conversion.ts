@@ -6,8 +6,8 @@ import { hdrEncodingOf, isSrgbProfile } from './icc.ts';
 import { pngEncoding } from './png-color.ts';
 
 /**
- * `profile`: 16-bit pixels with an embedded profile. `encoding`: chunks or an HDR profile describe the colors. `cmyk`: no
- * profile says what the inks look like.
+ * `profile`: 16-bit pixels with an embedded profile. `encoding`: chunks or an HDR profile describe the colors. `cmyk`:
+ * no profile describes the inks.
  */
 export type ColorConversion =
   | { readonly from: 'profile'; readonly space: 'srgb' | 'b-w' }

@@ -1,9 +1,9 @@
-// How the numbers of an image mean colors: a transfer function and the chromaticities of its primaries. PNG describes
-// them in chunks, and some color profiles refer to them by number (ITU-T H.273).
+// The color encoding of an image: a transfer function and the chromaticities of its primaries. PNG describes them in
+// chunks, and some color profiles refer to them by number (ITU-T H.273).
 
 export type ImageTransfer = 'srgb' | 'pq' | 'hlg' | number;
 
-/** Like browsers, what a BT.1886 display makes of the curves of television. */
+/** The gamma of a BT.1886 display, which browsers use for the curves of television, too. */
 const TELEVISION = 2.4;
 
 export interface ColorEncoding {
@@ -41,14 +41,14 @@ const TRANSFERS: ReadonlyMap<number, ImageTransfer> = new Map<number, ImageTrans
   [18, 'hlg'],
 ]);
 
-/** The code points of H.273. Returns undefined for those that aren't known or don't apply to RGB. */
+/** Looks up the code points of H.273. Returns undefined for those that aren't known or don't apply to RGB. */
 export function encodingOf(primaries: number, transfer: number): ColorEncoding | undefined {
   const chromaticities = PRIMARIES.get(primaries);
   const curve = TRANSFERS.get(transfer);
   return chromaticities === undefined || curve === undefined ? undefined : { transfer: curve, chromaticities };
 }
 
-/** Tolerates the rounding of writers, and the 2.2 that old ones wrote for the sRGB curve. */
+/** Tolerates the rounding of encoders, and the 2.2 that old ones wrote for the sRGB curve. */
 export function isSrgbEncoding({ transfer, chromaticities }: ColorEncoding): boolean {
   const isSrgbCurve = transfer === 'srgb' || (typeof transfer === 'number' && Math.abs(1 / transfer - 0.45455) < 0.02);
   return (

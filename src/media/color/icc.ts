@@ -21,7 +21,7 @@ const P3_PRIMARIES = 12;
 const PQ_TRANSFER = 16;
 const HLG_TRANSFER = 18;
 
-/** The encoding of a PQ or HLG profile: by its `cicp` tag, else by its name. */
+/** Returns the encoding of a PQ or HLG profile by its `cicp` tag, else by its name. */
 export function hdrEncodingOf(profile: Buffer): ColorEncoding | undefined {
   const tag = tagOffset(profile, 'cicp');
   const codePoints = tag !== undefined && tag + 12 <= profile.length ? profile.subarray(tag + 8, tag + 10) : undefined;

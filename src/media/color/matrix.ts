@@ -6,7 +6,7 @@ type Vector3 = readonly [number, number, number];
 const BRADFORD: Matrix3 = [0.8951, 0.2664, -0.1614, -0.7502, 1.7135, 0.0367, 0.0389, -0.0685, 1.0296];
 const D65_WHITE: Vector3 = xyzOf(0.3127, 0.329);
 
-/** From linear RGB to XYZ, adapted to D65. Takes x and y of white, red, green and blue. */
+/** Returns the matrix from linear RGB to XYZ, adapted to D65. Takes x and y of white, red, green and blue. */
 export function toXyz(chromaticities: readonly number[]): Matrix3 {
   const at = (index: number): Vector3 => xyzOf(chromaticities[index] ?? 0, chromaticities[index + 1] ?? 1);
   const [white, red, green, blue] = [at(0), at(2), at(4), at(6)];
@@ -15,7 +15,7 @@ export function toXyz(chromaticities: readonly number[]): Matrix3 {
   return multiply(adaptation(white), multiply(primaries, [sr, 0, 0, 0, sg, 0, 0, 0, sb]));
 }
 
-/** What one white looks like under D65, by the Bradford transform. */
+/** Adapts a white point to D65 with the Bradford transform. */
 function adaptation(white: Vector3): Matrix3 {
   const from = apply(BRADFORD, white);
   const to = apply(BRADFORD, D65_WHITE);

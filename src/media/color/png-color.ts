@@ -1,18 +1,18 @@
-// Reads the chunks of a PNG. They describe its colors in up to four ways, of which the first in the order of the PNG
+// Reads the chunks of a PNG. They describe its colors in up to four ways. The first in the order of the PNG
 // specification (third edition) counts: cICP, iCCP, sRGB, then gAMA with cHRM. The decoder knows only iCCP.
 
 import { crc32 } from 'node:zlib';
 import { type ColorEncoding, encodingOf, SRGB_CHROMATICITIES } from './encoding.ts';
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-/** Length and type before the data, and the checksum after it. */
+/** The length and type before the data, and the checksum after it. */
 const CHUNK_OVERHEAD = 12;
 const ANCILLARY = 0x20;
 
 interface Chunk {
   readonly type: string;
   readonly start: number;
-  /** After the checksum. */
+  /** The offset after the checksum. */
   readonly end: number;
   readonly data: Buffer;
 }
@@ -21,7 +21,7 @@ function isPng(bytes: Buffer): boolean {
   return bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE);
 }
 
-/** Up to the end of the file, or to where it is truncated. */
+/** Yields chunks up to the end of the file, or to where it is truncated. */
 function* chunksOf(png: Buffer): Generator<Chunk> {
   for (let at = SIGNATURE.length; at + CHUNK_OVERHEAD <= png.length; ) {
     const length = png.readUInt32BE(at);
@@ -32,7 +32,10 @@ function* chunksOf(png: Buffer): Generator<Chunk> {
   }
 }
 
-/** `hasProfile` says whether the decoder found a usable iCCP chunk. Returns undefined for plain sRGB and for no PNG. */
+/**
+ * Returns undefined for plain sRGB and for files other than PNG. `hasProfile` is true if the decoder found a usable
+ * iCCP chunk.
+ */
 export function pngEncoding(bytes: Uint8Array, hasProfile: boolean): ColorEncoding | undefined {
   const png = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!isPng(png)) return undefined;
@@ -47,14 +50,14 @@ export function pngEncoding(bytes: Uint8Array, hasProfile: boolean): ColorEncodi
   return gammaEncoding(found.get('gAMA'), found.get('cHRM'));
 }
 
-/** Like browsers, ignores limited range, which no PNG writer means. */
+/** Ignores limited range like browsers do, because no PNG encoder means it. */
 function codePointEncoding(data: Buffer | undefined): ColorEncoding | undefined {
   const [primaries, transfer, matrix, fullRange] = data ?? [];
   if (primaries === undefined || transfer === undefined || matrix !== 0 || fullRange !== 1) return undefined;
   return encodingOf(primaries, transfer);
 }
 
-/** Like browsers, ignores chromaticities without a gamma. */
+/** Ignores chromaticities without a gamma, like browsers do. */
 function gammaEncoding(gamma: Buffer | undefined, chroma: Buffer | undefined): ColorEncoding | undefined {
   const value = gamma?.length === 4 ? gamma.readUInt32BE(0) / 100_000 : 0;
   if (value === 0) return undefined;

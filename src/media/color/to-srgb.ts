@@ -37,7 +37,7 @@ function eightBits(value: number): number {
   return Math.round(value / 257);
 }
 
-/** Without a profile, browsers take inks as ideal filters. 0 means no ink. */
+/** Converts CMYK without a profile like browsers do, which treat inks as ideal filters. 0 means no ink. */
 export function cmykToSrgb(source: Uint8Array, target: Uint8Array): void {
   for (let from = 0, to = 0; from + 4 <= source.length; from += 4, to += 3) {
     const white = 255 - (source[from + 3] ?? 0);
@@ -47,7 +47,7 @@ export function cmykToSrgb(source: Uint8Array, target: Uint8Array): void {
   }
 }
 
-/** Linear light, or what the tone curve leaves of it. Both are in 0..1. */
+/** Returns linear light, or the result of the tone curve. Both are in 0..1. */
 export function encodingToLight(transfer: ImageTransfer, signal: number): number {
   if (typeof transfer === 'number') return signal ** transfer;
   switch (transfer) {
@@ -65,7 +65,7 @@ export function lightToSignal(transfer: ImageTransfer, light: number): number {
   return light <= 0.0031308 ? light * 12.92 : 1.055 * light ** (1 / 2.4) - 0.055;
 }
 
-/** Linear light. */
+/** Returns the matrix to sRGB, for linear light. */
 export function matrixToSrgb(chromaticities: readonly number[]): Matrix3 {
   return multiply(inverse(toXyz(SRGB_CHROMATICITIES)), toXyz(chromaticities));
 }

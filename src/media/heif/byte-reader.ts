@@ -5,11 +5,11 @@ import { damagedHeif } from './refusal.ts';
 
 export interface Box {
   readonly type: string;
-  /** What follows the header. */
+  /** The bytes after the header. */
   readonly body: Buffer;
 }
 
-/** More boxes side by side than any real file has. */
+/** No real file has more boxes side by side. */
 const MAX_BOXES = 10_000;
 
 export class ByteReader {
@@ -24,7 +24,7 @@ export class ByteReader {
     return this.#bytes.subarray(this.#at);
   }
 
-  /** An unsigned number of 0, 1, 2, 3, 4 or 8 bytes. */
+  /** Reads an unsigned number of 0, 1, 2, 3, 4 or 8 bytes. */
   number(size: number): number {
     const bytes = this.take(size);
     if (size === 0) return 0;
@@ -50,13 +50,13 @@ export class ByteReader {
     return taken;
   }
 
-  /** The version and flags that many boxes start with. */
+  /** Reads the version and flags that many boxes start with. */
   versionAndFlags(): { readonly version: number; readonly flags: number } {
     return { version: this.number(1), flags: this.number(3) };
   }
 }
 
-/** The boxes in another box. */
+/** Returns the boxes in another box. */
 export function boxesIn(bytes: Buffer): Box[] {
   const boxes: Box[] = [];
   for (let at = 0; at + 8 <= bytes.length; ) {
@@ -68,7 +68,7 @@ export function boxesIn(bytes: Buffer): Box[] {
   return boxes;
 }
 
-/** The outermost boxes up to one of type `last`. Phones append other data than boxes to their files. */
+/** Returns the outermost boxes up to one of type `last`. Phones append data other than boxes to their files. */
 export function boxesUpTo(last: string, file: Buffer): Box[] {
   const boxes: Box[] = [];
   for (let at = 0; at + 8 <= file.length && boxes.length < MAX_BOXES; ) {
@@ -87,7 +87,7 @@ function boxAt(bytes: Buffer, at: number): Box & { readonly end: number } {
   const reader = new ByteReader(bytes.subarray(at));
   const short = reader.number(4);
   const type = reader.text(4);
-  // 1 announces a longer number, and 0 means up to the end.
+  // A size of 1 announces a longer number, and 0 means up to the end of the file.
   const size = short === 1 ? reader.number(8) : short === 0 ? bytes.length - at : short;
   const headerSize = short === 1 ? 16 : 8;
   if (size < headerSize) throw damagedHeif();

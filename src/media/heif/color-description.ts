@@ -1,4 +1,4 @@
-// What the numbers of a HEIF image mean: by its `colr` properties, else by its bitstream.
+// The meaning of a HEIF image's samples: by its `colr` properties, else by its bitstream.
 
 import { type ColorEncoding, encodingOf, isSrgbEncoding } from '../color/encoding.ts';
 import { hdrEncodingOf, isSrgbProfile } from '../color/icc.ts';
@@ -21,10 +21,12 @@ export interface ColorDescription {
 const UNSPECIFIED = 2;
 const SRGB_TRANSFER = 13;
 const BT709_PRIMARIES = 1;
-/** The curves of television cameras, which software for photos writes for sRGB. */
+/** The curves of television cameras, which photo software writes when it means sRGB. */
 const CAMERA_TRANSFERS: ReadonlySet<number> = new Set([1, 6, 14, 15]);
 
-/** An item can have both kinds of properties: then the profile tells the colors, and the code points the matrix. */
+/**
+ * An item can have both kinds of properties. Then the profile determines the colors, and the code points the matrix.
+ */
 export function colorsOf({ properties }: HeifItem): ColorDescription {
   let icc: Buffer | undefined;
   let codePoints: CodePoints | undefined;
@@ -43,7 +45,7 @@ function readCodePoints(reader: ByteReader): CodePoints {
   return { primaries, transfer, matrix, isFullRange: reader.number(1) >= 0x80 };
 }
 
-/** How RGB becomes sRGB. */
+/** The way from the image's RGB to sRGB. */
 export type ToSrgb =
   | { readonly by: 'nothing' }
   | { readonly by: 'encoding'; readonly encoding: ColorEncoding }
@@ -59,7 +61,7 @@ export function toSrgbOf({ icc, codePoints }: ColorDescription): ToSrgb {
   return encoding ? { by: 'encoding', encoding } : { by: 'profile', icc };
 }
 
-/** A code point for a gamma of 2.2 means just that, unlike the number in an old PNG. */
+/** A code point for a gamma of 2.2 means exactly that, unlike the number in an old PNG. */
 function isSrgb(encoding: ColorEncoding): boolean {
   return encoding.transfer === 'srgb' && isSrgbEncoding(encoding);
 }

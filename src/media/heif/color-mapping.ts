@@ -1,4 +1,4 @@
-// Color conversions that two tables and a matrix between them can express: those of code points, and of most profiles.
+// Color conversions that two tables and a matrix between them can express: those of code points and of most profiles.
 
 import type { ColorEncoding } from '../color/encoding.ts';
 import { inverse, type Matrix3, multiply } from '../color/matrix.ts';
@@ -6,11 +6,11 @@ import { encodingToLight, lightToSignal, matrixToSrgb } from '../color/to-srgb.t
 import { type ProfileCurve, readMatrixProfile } from './matrix-profile.ts';
 
 export interface ColorMapping {
-  /** From the signals of red, green and blue (0 to 1) to linear light. */
+  /** Maps the signals of red, green and blue (0 to 1) to linear light. */
   readonly light: readonly [ProfileCurve, ProfileCurve, ProfileCurve];
-  /** From linear light to that of sRGB. */
+  /** Maps linear light to that of sRGB. */
   readonly matrix: Matrix3;
-  /** From linear light to the signal of the output, both 0 to 1. */
+  /** Maps linear light to the signal of the output, both 0 to 1. */
   readonly signal: ProfileCurve;
 }
 
@@ -25,7 +25,7 @@ export function mappingOfEncoding({ transfer, chromaticities }: ColorEncoding): 
   return { light: [light, light, light], matrix: matrixToSrgb(chromaticities), signal };
 }
 
-/** Undefined for a profile of another kind. */
+/** Returns undefined for a profile of another kind. */
 export function mappingOfProfile(icc: Buffer): ColorMapping | undefined {
   const profile = readMatrixProfile(icc);
   if (profile === undefined) return undefined;

@@ -1,5 +1,5 @@
-// Writes decoded images to their place on the canvas as 8-bit RGB. The arithmetic is done in WebAssembly (assembly/heif),
-// block by block: chroma between its samples is interpolated linearly, as browsers do.
+// Writes decoded images to their place on the canvas as 8-bit RGB. The arithmetic is done in WebAssembly
+// (assembly/heif), block by block. Chroma between its samples is interpolated linearly, as browsers do.
 
 import type { Size } from '../../layout/geometry.ts';
 import type { ColorMapping } from './color-mapping.ts';
@@ -33,7 +33,7 @@ type Area =
   | 'OUT'
   | 'MEMORY_BYTES';
 
-/** What the compiled module exports. Constants are addresses and sizes in its memory. */
+/** The exports of the compiled module. Constants are addresses and sizes in its memory. */
 interface Exports extends Readonly<Record<Area, Constant>> {
   readonly memory: { readonly buffer: ArrayBuffer };
   convert(
@@ -48,11 +48,11 @@ interface Exports extends Readonly<Record<Area, Constant>> {
   ): void;
 }
 
-/** Compiled once per process, so that later images run optimized code from the start. */
+/** The module is compiled once per process, so that later images run optimized code from the start. */
 let compiled: object | undefined;
 
 export interface Canvas extends Size {
-  /** The fourth channel is for alpha; the converter leaves anything in it. */
+  /** The fourth channel is for alpha. The converter leaves arbitrary values in it. */
   readonly channels: 3 | 4;
   readonly data: Uint8Array;
 }
@@ -63,7 +63,7 @@ export class Converter {
   readonly #samples: Uint16Array;
   readonly #isMapped: boolean;
 
-  /** Without a mapping, the colors of the image are those of sRGB. */
+  /** Without a mapping, the colors of the image must be sRGB. */
   constructor(mapping?: ColorMapping) {
     compiled ??= new WebAssembly.Module(Buffer.from(HEIF_CONVERTER, 'base64'));
     this.#exports = new WebAssembly.Instance(compiled).exports as Exports;
@@ -84,11 +84,11 @@ export class Converter {
   write(canvas: Canvas, planes: Planes, matrix: RgbMatrix, map: PixelMap, clip: Rectangle): void {
     if (isEmpty(clip)) return;
     const source = intersect(mapRectangle(intersect(clip, wholeOf(canvas)), inverse(map)), wholeOf(planes));
-    // Half a level, because the module rounds down.
+    // Half a level is added, because the module rounds down.
     const factors = matrix.map((factor, index) => (index % 4 === 3 ? factor + 0.5 : factor));
     this.#floats('MATRIX', factors.length).set(factors);
     const { MAX_COLUMNS, MAX_ROWS } = this.#exports;
-    // Blocks start where a sample of chroma starts.
+    // Blocks start where a chroma sample starts.
     for (let top = source.top & ~1; top < source.bottom; top += MAX_ROWS.value) {
       for (let left = source.left & ~1; left < source.right; left += MAX_COLUMNS.value) {
         const right = Math.min(source.right, left + MAX_COLUMNS.value);
@@ -141,7 +141,7 @@ export class Converter {
     }
   }
 
-  /** With one more sample on each side; beyond the edges of the image, they repeat. */
+  /** Reads one more sample on each side. Beyond the edges of the image, samples repeat. */
   #readChroma({ samples, stride }: Plane, row: number, left: number, columns: number, width: number, to: number): void {
     const start = row * stride;
     const right = left + columns;
@@ -153,7 +153,7 @@ export class Converter {
   #convert(canvas: Canvas, planes: Planes, block: Rectangle, map: PixelMap, clip: Rectangle): void {
     const { channels, width, data } = canvas;
     const { OUT } = this.#exports;
-    // The block as it lies on the canvas.
+    // `placed` is the block as it lies on the canvas.
     const placed = mapRectangle(block, map);
     const stride = (placed.right - placed.left) * channels;
     const stepX = map.xx * channels + map.yx * stride;

@@ -1,5 +1,5 @@
-// Decodes the still image of a HEIC or AVIF file to upright 8-bit sRGB pixels. Loaded on demand, because it needs the
-// libraries for video, which only the workers for videos map.
+// Decodes the still image of a HEIC or AVIF file to upright 8-bit sRGB pixels. This file is loaded on demand, because
+// it needs the libraries for video, which only the workers for videos load.
 
 import { setImmediate } from 'node:timers/promises';
 import type { Size } from '../../layout/geometry.ts';
@@ -17,9 +17,9 @@ import { damagedHeif, undecodableHeif } from './refusal.ts';
 import { codePointsOf, StillDecoder } from './still-decoder.ts';
 import { readStillImage, type StillImage } from './still-image.ts';
 
-/** Tiles reach beyond the edges of the image, and alpha is as large again. */
+/** Tiles reach beyond the edges of the image, and alpha has as many pixels again. */
 const DECODED_PER_PIXEL = 4;
-/** Tiles have a size of their own, even on a small image. */
+/** The minimum, because even a small image can have large tiles. */
 const DECODED_AT_LEAST = 20_000_000;
 const MAX_PADDING = 128;
 
@@ -43,7 +43,7 @@ export async function decodeHeif(
   }
 }
 
-/** Decodes one coded image after the other. Limits the pixels of all of them together. */
+/** Decodes one coded image after the other, and limits their pixels in total. */
 class CodedImages {
   readonly #file: StillImage['file'];
   readonly #decoder: StillDecoder;
@@ -54,7 +54,8 @@ class CodedImages {
     this.#file = file;
     this.#pixelsLeft = maxPixels;
     const sizes = [...layout.images, ...(alpha?.layout.images ?? [])].map(({ size }) => paddedPixels(size));
-    // Not all at once, or a bitstream larger than its header says could use the memory of all tiles together.
+    // Each decoder gets a share of the limit, or a bitstream larger than its header says could use the memory of all
+    // tiles.
     this.#decoder = new StillDecoder(Math.min(maxPixels, Math.max(DECODED_AT_LEAST, ...sizes)));
     this.#signal = signal;
   }
@@ -68,7 +69,7 @@ class CodedImages {
       this.#pixelsLeft -= frame.width * frame.height;
       if (this.#pixelsLeft < 0) throw undecodableHeif('its tiles have far more pixels than the image');
       write(frame, image);
-      // Lets finalizers free the memory of earlier frames, and a cancellation arrive.
+      // This lets finalizers free the memory of earlier frames, and a cancellation arrive.
       await setImmediate();
     }
   }

@@ -1,9 +1,9 @@
-// Where the pixels of a coded image end up on the canvas. Rotating by quarter turns, mirroring and cropping combine to one
-// map of whole numbers, so pixels are written to their final place at once.
+// Maps the pixels of a coded image to the canvas. Rotating by quarter turns, mirroring and cropping combine to one
+// integer map, so pixels are written to their final place at once.
 
 import type { Size } from '../../layout/geometry.ts';
 
-/** Canvas coordinates from those of the source: `x' = xx * x + xy * y + tx`, and `y'` likewise. */
+/** Computes canvas coordinates from those of the source: `x' = xx * x + xy * y + tx`, and `y'` likewise. */
 export interface PixelMap {
   readonly xx: number;
   readonly xy: number;
@@ -13,7 +13,7 @@ export interface PixelMap {
   readonly ty: number;
 }
 
-/** Right and bottom are exclusive. */
+/** A rectangle whose right and bottom are exclusive. */
 export interface Rectangle {
   readonly left: number;
   readonly top: number;
@@ -25,7 +25,7 @@ export function translation(tx: number, ty: number): PixelMap {
   return { xx: 1, xy: 0, tx, yx: 0, yy: 1, ty };
 }
 
-/** Counterclockwise. `size` is that before the turn. */
+/** Turns counterclockwise. `size` is the size before the turn. */
 export function quarterTurns(turns: number, { width, height }: Size): PixelMap {
   switch (turns & 3) {
     case 1:
@@ -45,7 +45,7 @@ export function mirroring(isLeftRight: boolean, { width, height }: Size): PixelM
     : { xx: 1, xy: 0, tx: 0, yx: 0, yy: -1, ty: height - 1 };
 }
 
-/** First `first`, then `second`. */
+/** Applies `first`, then `second`. */
 export function combine(first: PixelMap, second: PixelMap): PixelMap {
   return {
     xx: second.xx * first.xx + second.xy * first.yx,

@@ -1,5 +1,5 @@
-// The items of a HEIF file (ISO/IEC 23008-12): what they are, what they refer to, and where their bytes are. Reads only
-// the boxes that a still image needs.
+// Reads the items of a HEIF file (ISO/IEC 23008-12): their types, references, and the location of their bytes. Reads
+// only the boxes that a still image needs.
 
 import { must } from '../../primitives/must.ts';
 import { type Box, boxesIn, boxesUpTo, ByteReader } from './byte-reader.ts';
@@ -12,7 +12,7 @@ interface Extent {
 }
 
 interface ItemLocation {
-  /** 0: offsets into the file. 1: offsets into the `idat` box. */
+  /** 0 means offsets into the file, and 1 offsets into the `idat` box. */
   readonly method: number;
   readonly isExternal: boolean;
   readonly extents: readonly Extent[];
@@ -23,7 +23,7 @@ export interface HeifItem {
   /** For example `hvc1` or `grid`. */
   readonly type: string;
   readonly isEncrypted: boolean;
-  /** In the order of the file, which is the order in which transformations apply. */
+  /** The order is that of the file, in which transformations apply. */
   readonly properties: readonly Box[];
 }
 
@@ -33,7 +33,7 @@ interface Reference {
   readonly to: readonly number[];
 }
 
-/** A photo of 50 megapixels in tiles of 256x256 pixels, with as many tiles of a gain map, has 1,600. */
+/** For comparison, a photo of 50 megapixels in tiles of 256x256 pixels, with as many tiles of a gain map, has 1,600. */
 const MAX_ITEMS = 8_192;
 const MAX_REFERENCES = 32_768;
 const MAX_EXTENTS = 32_768;
@@ -69,19 +69,19 @@ export class HeifFile {
     return item;
   }
 
-  /** The items that this one is derived from, in order. */
+  /** Returns the items that this one is derived from, in order. */
   sourcesOf({ id }: HeifItem): readonly number[] {
     return this.#references.find(({ type, from }) => type === 'dimg' && from === id)?.to ?? [];
   }
 
-  /** The items with auxiliary images of this one, such as alpha and depth. */
+  /** Returns the items with auxiliary images of this one, such as alpha and depth. */
   auxiliariesOf({ id }: HeifItem): readonly HeifItem[] {
     return this.#references
       .filter(({ type, to }) => type === 'auxl' && to.includes(id))
       .flatMap(({ from }) => this.#items.get(from) ?? []);
   }
 
-  /** Whether the colors of an image are multiplied by this alpha image. */
+  /** Returns true when the colors of an image are multiplied by this alpha image. */
   isPremultiplied({ id }: HeifItem, alpha: HeifItem): boolean {
     return this.#references.some(({ type, from, to }) => type === 'prem' && from === id && to.includes(alpha.id));
   }
@@ -145,7 +145,7 @@ function readItems(body: Buffer | undefined, properties: ReadonlyMap<number, Box
   return items;
 }
 
-/** The properties of each item. */
+/** Reads the properties of each item. */
 function readProperties(body: Buffer | undefined): Map<number, Box[]> {
   const associations = new Map<number, Box[]>();
   const boxes = body === undefined ? [] : boxesIn(body);
@@ -161,7 +161,7 @@ function readProperties(body: Buffer | undefined): Map<number, Box[]> {
       const own = associations.get(id) ?? [];
       for (let more = reader.number(1); more > 0; more -= 1) {
         const index = (flags & 1) === 1 ? reader.number(2) & 0x7f_ff : reader.number(1) & 0x7f;
-        // Counts from 1; 0 means none.
+        // Indexes start at 1; 0 means none.
         const property = properties[index - 1];
         if (property) own.push(property);
         count += 1;

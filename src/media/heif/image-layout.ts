@@ -1,5 +1,5 @@
-// Turns the primary item into a list of coded images and where each of them goes. Grids and identity-derived images are
-// resolved here; what remains is work for a decoder.
+// Turns the primary item into a list of coded images and their places on the canvas. Grids and identity-derived images
+// are resolved here, so the decoder gets only coded images.
 
 import type { Size } from '../../layout/geometry.ts';
 import { must } from '../../primitives/must.ts';
@@ -32,14 +32,14 @@ export interface ImageLayout extends Size {
   readonly images: readonly PlacedImage[];
 }
 
-/** A grid of identity-derived tiles is the deepest nesting that the format's profiles know. */
+/** The deepest nesting that the format's profiles allow is a grid of identity-derived tiles. */
 const MAX_DEPTH = 4;
 const MAX_IMAGES = 8_192;
 const MAX_SIDE = 65_535;
 
 const CODED_TYPES: ReadonlySet<string> = new Set(['hvc1', 'hev1', 'av01']);
 
-/** Before the transformations of the item itself. */
+/** Lays out an item before its own transformations. */
 export function layOutSource(file: HeifFile, item: HeifItem): ImageLayout {
   return layOutItem(file, item, 0, { images: 0 });
 }
@@ -61,7 +61,8 @@ function layOutItem(file: HeifFile, item: HeifItem, depth: number, total: { imag
       const source = onlySource(sources);
       return transform(layOut(source), file.item(source).properties);
     }
-    // Tiles have no transformations of their own. Encoders that repeat those of the image on its tiles mean them once.
+    // Tiles have no transformations of their own. Some encoders repeat those of the image on its tiles, but mean them
+    // once.
     case 'grid':
       return layOutGrid(file.dataOf(item, MAX_GRID_BYTES), sources, layOut);
     default:
@@ -99,10 +100,10 @@ const MAX_TRANSFORMATIONS = 8;
 /** A grid is described by at most 12 bytes. */
 const MAX_GRID_BYTES = 64;
 
-/** Crops, rotates and mirrors, in the order of the properties. */
+/** Crops, rotates and mirrors in the order of the properties. */
 export function transform(layout: ImageLayout, properties: readonly Box[]): ImageLayout {
   const steps = properties.filter(({ type }) => TRANSFORMATIONS.has(type));
-  // Each of them moves every tile.
+  // Each transformation moves every tile.
   if (steps.length > MAX_TRANSFORMATIONS) throw damagedHeif();
   return steps.reduce((current, { type, body }) => {
     const step = stepOf(type, body, current);
@@ -134,7 +135,7 @@ function stepOf(type: string, body: Buffer, { width, height }: Size): TransformS
   }
 }
 
-/** The clean aperture: a size and the offset of its center, as fractions. */
+/** Reads the clean aperture: a size and the offset of its center, as fractions. */
 function cropStep(body: Buffer, { width, height }: Size): TransformStep {
   const reader = new ByteReader(body);
   const fraction = (): number => reader.signed32() / reader.number(4);
@@ -164,7 +165,7 @@ function sizeOf({ properties }: HeifItem): Size {
   return asSize(reader.number(4), reader.number(4));
 }
 
-/** A side over the limit of all images is left to the caller, who names the limit. */
+/** Sides over the limit of all images are left to the caller, which names the limit. */
 function asSize(width: number, height: number): Size {
   const isSize = width > 0 && height > 0 && Number.isInteger(width) && Number.isInteger(height);
   if (!isSize || width > MAX_SIDE * 16 || height > MAX_SIDE * 16) throw damagedHeif();

@@ -1,15 +1,14 @@
 // Reads color profiles that consist of three curves and three primaries, such as Display P3 and Adobe RGB. All numbers
-// are bounded by the length of the profile, and a profile that is damaged or of another kind is left to the decoder of
-// images.
+// are bounded by the length of the profile. A profile that is damaged or of another kind is left to the image decoder.
 
 import type { Matrix3 } from '../color/matrix.ts';
 
-/** From 0..1 to 0..1. */
+/** Maps 0..1 to 0..1. */
 export type ProfileCurve = (value: number) => number;
 
 interface MatrixProfile {
   readonly curves: readonly [ProfileCurve, ProfileCurve, ProfileCurve];
-  /** From linear light to XYZ under D50. */
+  /** Maps linear light to XYZ under D50. */
   readonly toPcs: Matrix3;
 }
 
@@ -21,7 +20,7 @@ const MAX_TAGS = 100;
 export function readMatrixProfile(icc: Buffer): MatrixProfile | undefined {
   try {
     const tags = tagsOf(icc);
-    // A profile with tables prefers them to its curves.
+    // The tables of a profile take precedence over its curves.
     if (icc.toString('latin1', COLOR_SPACE_OFFSET, COLOR_SPACE_OFFSET + 8) !== 'RGB XYZ ' || tags.has('A2B0')) {
       return undefined;
     }
@@ -31,7 +30,7 @@ export function readMatrixProfile(icc: Buffer): MatrixProfile | undefined {
     const toPcs: Matrix3 = [x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]];
     return { curves: [red, green, blue], toPcs };
   } catch (error) {
-    // Reads beyond the end of the profile.
+    // A read went beyond the end of the profile.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
@@ -75,14 +74,14 @@ function curveOf(tag: Buffer | undefined): ProfileCurve | undefined {
   };
 }
 
-/** `(a * x + b) ** g + e` from `d` on, and `c * x + f` below. */
+/** Returns the curve `(a * x + b) ** g + e` from `d` on, and `c * x + f` below. */
 function parametric(tag: Buffer): ProfileCurve | undefined {
   const kind = tag.readUInt16BE(8);
   const count = [1, 3, 4, 5, 7][kind];
   if (count === undefined) return undefined;
   const numbers = Array.from({ length: count }, (_, index) => fixed(tag, 12 + index * 4));
   const [g = 1, a = 1, b = 0] = numbers;
-  // The first kinds leave out what follows from the other numbers.
+  // The first kinds omit parameters that follow from the others.
   const [c, d, e, f] = ((): readonly number[] => {
     if (kind === 0) return [0, 0, 0, 0];
     if (kind === 1) return [0, -b / a, 0, 0];

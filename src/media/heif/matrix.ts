@@ -1,12 +1,12 @@
-// From the samples of a bitstream to RGB.
+// Matrices from the samples of a bitstream to RGB.
 
 import type { CodePoints } from './color-description.ts';
 import type { Planes } from './planes.ts';
 
-/** For red, green and blue: the factors of the first, second and third plane, and an offset. For samples as stored. */
+/** For red, green and blue each: the factors of the three planes, and an offset, for samples as stored. */
 export type RgbMatrix = readonly number[];
 
-/** Weights of red and blue in luma, by code point. All others, and "unspecified", are those of BT.601. */
+/** The weights of red and blue in luma, by code point. All others, including "unspecified", use those of BT.601. */
 const LUMA_WEIGHTS: ReadonlyMap<number, readonly [number, number]> = new Map([
   [1, [0.2126, 0.0722]],
   [4, [0.3, 0.11]],
@@ -17,7 +17,7 @@ const LUMA_WEIGHTS: ReadonlyMap<number, readonly [number, number]> = new Map([
 const BT601 = [0.299, 0.114] as const;
 const IDENTITY = 0;
 const YCGCO = 8;
-/** "Derived from the primaries". */
+/** The code point "derived from the primaries". */
 const DERIVED = 12;
 const WEIGHTS_OF_PRIMARIES: ReadonlyMap<number, readonly [number, number]> = new Map([
   [1, [0.2126, 0.0722]],

@@ -7,7 +7,7 @@ import { undecodableHeif } from './refusal.ts';
 
 export interface Plane {
   readonly samples: Uint8Array | Uint16Array;
-  /** Samples from one row to the next. */
+  /** The number of samples from one row to the next. */
   readonly stride: number;
 }
 
@@ -16,9 +16,9 @@ export interface Planes extends Size {
   readonly luma: Plane;
   /** Cb and Cr, or blue and red; absent for gray. */
   readonly chroma?: readonly [Plane, Plane];
-  /** The planes are green, blue and red. */
+  /** True when the planes are green, blue and red. */
   readonly isRgb: boolean;
-  /** Whether chroma has half the columns, and half the rows. */
+  /** True when chroma has half the columns, or half the rows. */
   readonly halfWidth: boolean;
   readonly halfHeight: boolean;
 }

@@ -19,7 +19,7 @@ function uncompressedPng({ width, height, channels, data }: DecodedImage, icc: B
   header.writeUInt32BE(height, 4);
   header.set([8, channels === 3 ? RGB : RGBA], 8);
   const rowBytes = width * channels;
-  // Each row starts with a byte for its filter; 0 is none.
+  // Each row starts with a byte for its filter, where 0 means none.
   const rows = new Uint8Array((rowBytes + 1) * height);
   for (let y = 0; y < height; y += 1) {
     rows.set(data.subarray(y * rowBytes, (y + 1) * rowBytes), y * (rowBytes + 1) + 1);

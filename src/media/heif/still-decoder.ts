@@ -36,7 +36,7 @@ export class StillDecoder {
   /** The decoder itself rejects larger images before it allocates memory for them. */
   constructor(maxPixels: number) {
     this.#maxPixels = maxPixels;
-    // FFmpeg would otherwise log its complaints about the file to stderr.
+    // Otherwise FFmpeg would log its complaints about the file to stderr.
     Log.setLevel(AV_LOG_QUIET);
     this.#packet.alloc();
     this.#frame.alloc();
@@ -85,7 +85,7 @@ export class StillDecoder {
     return context;
   }
 
-  /** A decoder drops what it can't decode, and may have a frame after it. */
+  /** A decoder drops data that it can't decode, and may have a frame after it. */
   #receive(context: CodecContext): boolean {
     for (let errors = 0; errors < MAX_ERRORS; errors += 1) {
       const result = context.receiveFrameSync(this.#frame);
@@ -96,7 +96,7 @@ export class StillDecoder {
   }
 }
 
-/** The color description in the bitstream. Its numbers are those of H.273. */
+/** Reads the color description in the bitstream. Its numbers are those of H.273. */
 export function codePointsOf(frame: Frame): CodePoints {
   return {
     primaries: frame.colorPrimaries,

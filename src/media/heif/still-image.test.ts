@@ -5,7 +5,7 @@ import { probeHeif } from './still-image.ts';
 
 const [IROT, IMIR] = [(turns: number) => box('irot', [turns]), (axis: number) => box('imir', [axis])];
 
-/** The aperture in whole pixels, and twice the offset of its center. */
+/** Takes the aperture in whole pixels, and twice the offset of its center. */
 const clap = (width: number, height: number, twiceX: number, twiceY: number): Buffer => {
   const signed = (value: number): Buffer => u32(value >>> 0);
   const fractions = [width, 1, height, 1, twiceX, 2, twiceY, 2].map(signed);
@@ -14,7 +14,7 @@ const clap = (width: number, height: number, twiceX: number, twiceY: number): Bu
 
 const coded = (id: number, properties: readonly number[] = [1]): TestItem => ({ id, type: 'hvc1', properties });
 
-/** The size of an image of 40x30 pixels after these transformations. */
+/** Returns the size of an image of 40x30 pixels after these transformations. */
 function sizeWith(...transformations: readonly Buffer[]): string {
   const properties = [ispe(40, 30), ...transformations];
   const items = [

@@ -1,4 +1,4 @@
-// What there is to know about the still image of a HEIF file before it is decoded.
+// Describes the still image of a HEIF file before it is decoded.
 
 import type { Size } from '../../layout/geometry.ts';
 import type { ColorConversion } from '../color/conversion.ts';
@@ -16,7 +16,7 @@ const ALPHA_TYPES: ReadonlySet<string> = new Set([
 export interface AlphaImage {
   readonly layout: ImageLayout;
   readonly isPremultiplied: boolean;
-  /** From the pixels of the image before its transformations, which are those of the alpha image, to the canvas. */
+  /** Maps pixels of the image before its transformations, which are also those of the alpha image, to the canvas. */
   readonly map: PixelMap;
   readonly sourceSize: Size;
 }
@@ -34,13 +34,13 @@ export function readStillImage(bytes: Uint8Array): StillImage {
   const source = layOutSource(file, primary);
   const layout = transform(source, primary.properties);
   const alpha = alphaOf(file, primary, source);
-  // The description of a grid may be only on its tiles.
+  // Sometimes only the tiles of a grid have a description.
   const described = [primary, ...layout.images.slice(0, 1).map(({ item }) => item)].map(colorsOf);
   const colors = described.find(({ icc, codePoints }) => icc !== undefined || codePoints !== undefined) ?? {};
   return { file, layout, colors, ...(alpha && { alpha }) };
 }
 
-/** Width and height are those after rotating and cropping. */
+/** Returns width and height after rotating and cropping. */
 export function probeHeif(bytes: Uint8Array): ImageProbe {
   const { layout, colors } = readStillImage(bytes);
   const color = hdrConversion(colors);
@@ -48,7 +48,7 @@ export function probeHeif(bytes: Uint8Array): ImageProbe {
   return { kind: 'image', width, height, isSrgb: false, decoder: 'heif', ...(color && { color }) };
 }
 
-/** Only tells that the image is HDR: the decoder reads the description of the colors itself. */
+/** Reports only that the image is HDR, because the decoder reads the description of the colors itself. */
 function hdrConversion(colors: ColorDescription): ColorConversion | undefined {
   const conversion = toSrgbOf(colors);
   return conversion.by === 'encoding' ? { from: 'encoding', bits: 16, encoding: conversion.encoding } : undefined;

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts';
 import type { Size } from '../../layout/geometry.ts';
 
-/** Checked for the container header, the decoder and the size with square pixels, because each can differ. */
+/** Called for the container header, the decoder and the size with square pixels, because each can differ. */
 export function assertMaxSide(maxSide: number, { width, height }: Size): void {
   const actual = Math.max(width, height);
   if (actual <= maxSide) return;
@@ -9,7 +9,9 @@ export function assertMaxSide(maxSide: number, { width, height }: Size): void {
   throw new AppError('asset_dimensions_too_large', detail, { limit: { limit: maxSide, actual } });
 }
 
-/** The pixel limit for the decoder. Decoders allocate whole blocks, so a frame needs more room than its size. */
+/**
+ * Returns the pixel limit for the decoder. Decoders allocate whole blocks, so a frame needs more room than its size.
+ */
 export function decoderPixels(maxSide: number): number {
   return (maxSide + 64) ** 2;
 }

@@ -8,7 +8,7 @@ interface LoopOptions {
   readonly onYield?: (() => void) | undefined;
 }
 
-/** Short enough for a prompt reaction to a signal, long enough to cost nothing. */
+/** Short enough to react to a signal promptly, long enough to cost nothing. */
 const YIELD_INTERVAL_MS = 40;
 
 /**

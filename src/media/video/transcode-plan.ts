@@ -1,4 +1,4 @@
-// Input and result of a transcode, of a whole video or of a piece of the work.
+// The input and result of a transcode, of a whole video or of a piece of the work.
 
 import type { Size } from '../../layout/geometry.ts';
 import type { VideoFormat } from '../sniff.ts';
@@ -7,11 +7,14 @@ import type { FilterStep } from './frames/steps.ts';
 import type { VideoSource } from './probe/probe.ts';
 import type { AudioSource } from './sound/source.ts';
 
-/** What one of several workers does for a video that they share. */
+/** The work of one of several workers that share a video. */
 export interface VideoPiece {
-  /** How much work it is, in frames of the video. */
+  /** The amount of work, in frames of the video. */
   readonly frames: number;
-  /** The last piece puts the others together, so it draws no bars. After any other, more work follows on the same worker. */
+  /**
+   * True for the last piece, which puts the others together and draws no bars. After any other piece, more work follows
+   * on the same worker.
+   */
   readonly isLast: boolean;
   /** Only the code that made the piece reads it. */
   readonly work: unknown;
@@ -23,15 +26,15 @@ export interface TranscodePlan {
   readonly canvas: Size;
   readonly video: VideoSource;
   readonly audio: AudioSource | null;
-  /** Of the output. */
+  /** The frame rate of the output. */
   readonly frameRate: number;
-  /** Only one of so many frames is kept, because the frame rate of the source is over the limit. */
+  /** One of this many frames is kept, because the frame rate of the source is over the limit. */
   readonly frameStep: number;
   /** Seconds to subtract from every timestamp, because a file can start at any time. */
   readonly offset: number;
   readonly steps: readonly FilterStep[];
   readonly encoder: EncoderSettings;
-  /** A file that turns out to contain more than its probe found is rejected. */
+  /** Limits from the probe. A file that turns out to contain more is rejected. */
   readonly bounds: { readonly frames: number; readonly bytes: number; readonly pixels: number };
 }
 
@@ -41,7 +44,7 @@ interface TranscodeProgress {
 }
 
 export interface TranscodeOptions {
-  /** A further file that a piece needs. */
+  /** An additional file that a piece needs. */
   readonly attachment?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: TranscodeProgress) => void) | undefined;

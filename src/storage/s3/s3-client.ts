@@ -1,4 +1,5 @@
-// Signed requests to an S3-compatible service. Bodies are streamed in both directions, and trouble that may pass is retried.
+// Signed requests to an S3-compatible service. Bodies are streamed in both directions, and temporary failures are
+// retried.
 
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -9,11 +10,11 @@ import { S3Error } from './s3-error.ts';
 import { readText } from './s3-xml.ts';
 
 export interface S3Options {
-  /** Such as `https://s3.eu-central-1.amazonaws.com`. */
+  /** For example `https://s3.eu-central-1.amazonaws.com`. */
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
-  /** Whether the bucket is part of the path instead of the host name. */
+  /** True when the bucket is part of the path instead of the host name. */
   readonly isPathStyle: boolean;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -37,23 +38,23 @@ export interface S3Request {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: S3Body;
   readonly signal?: AbortSignal;
-  /** The body of the response is read at the pace of a client, so a pause doesn't mean that the service is stuck. */
+  /** True when the response body is read at the pace of a client, so a pause doesn't mean that the service is stuck. */
   readonly hasSlowReader?: boolean;
 }
 
 const ATTEMPTS = 3;
 const FIRST_RETRY_MS = 100;
 const CONNECT_MS = 5_000;
-/** Without a byte in either direction. */
+/** The longest time without a byte in either direction. */
 const IDLE_MS = 30_000;
-/** SHA-256 of nothing. */
+/** The SHA-256 of an empty body. */
 const NO_BODY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 export class S3Client {
   readonly #options: S3Options;
   readonly #base: URL;
   readonly #agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
-  /** Keys of the day, derived from the secret. */
+  /** Signing keys of the day, derived from the secret. */
   readonly #signingKeys = new Map<string, ArrayBuffer>();
 
   constructor(options: S3Options) {
@@ -62,7 +63,10 @@ export class S3Client {
     if (!options.isPathStyle) this.#base.hostname = `${options.bucket}.${this.#base.hostname}`;
   }
 
-  /** The body of the response must be read or destroyed. Throws `S3Error` for any other status than 2xx. */
+  /**
+   * Sends a request. The caller must read or destroy the body of the response. Throws `S3Error` for a status other than
+   * 2xx.
+   */
   async send(request: S3Request): Promise<IncomingMessage> {
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -75,7 +79,7 @@ export class S3Client {
     }
   }
 
-  /** The same for a short response, as text. */
+  /** Like `send`, for a short response, which is returned as text. */
   async sendForText(request: S3Request): Promise<string> {
     return await readText(await this.send(request));
   }
@@ -113,7 +117,7 @@ export class S3Client {
       ...(sessionToken !== '' && { sessionToken }),
       cache: this.#signingKeys,
     });
-    // A new day has a new key, and the old ones are of no use.
+    // A new day has a new key, so the old ones are useless.
     if (this.#signingKeys.size > 1) this.#signingKeys.clear();
     const signed = await signer.sign();
     return {

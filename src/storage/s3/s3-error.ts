@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { elementText } from './s3-xml.ts';
 
-/** Errors with a status below 500 that may pass. */
+/** Codes of temporary errors with a status below 500. */
 const TEMPORARY_CODES: ReadonlySet<string> = new Set(['RequestTimeout', 'OperationAborted', 'RequestTimeTooSkewed']);
 const TOO_MANY_REQUESTS = 429;
 const NOT_IMPLEMENTED = 501;
@@ -9,7 +9,7 @@ const NOT_IMPLEMENTED = 501;
 /** The service refused a request. */
 export class S3Error extends Error {
   readonly status: number;
-  /** Such as `NoSuchKey`; empty when the service sent none. */
+  /** For example `NoSuchKey`. Empty when the service sent none. */
   readonly code: string;
 
   constructor(status: number, code: string, message: string) {
@@ -30,15 +30,15 @@ export class S3Error extends Error {
     return new S3Error(status, code, parts.filter((part) => part !== undefined && part !== '').join(': '));
   }
 
-  /** Whether the same request may succeed a little later. */
+  /** Returns true when the same request may succeed a little later. */
   get isTemporary(): boolean {
     if (this.status === NOT_IMPLEMENTED) return false;
     return this.status >= 500 || this.status === TOO_MANY_REQUESTS || TEMPORARY_CODES.has(this.code);
   }
 
   /**
-   * There is no such object, as opposed to no such bucket. A 404 without a code may come from a proxy in front of the
-   * service.
+   * Returns true when the object is missing, as opposed to the bucket. A 404 without a code may come from a proxy in
+   * front of the service.
    */
   get isMissingObject(): boolean {
     return this.status === 404 && (this.code === 'NoSuchKey' || this.code === 'NotFound');

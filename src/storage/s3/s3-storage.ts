@@ -1,5 +1,5 @@
-// Objects in a bucket of an S3-compatible service, for several API servers. Links lead through our own URL, so the bucket can
-// be private and clients never see it.
+// Objects in a bucket of an S3-compatible service, for several API servers. Result links use our own URL, so the bucket
+// can be private and clients never see it.
 
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -23,9 +23,9 @@ const STALE_AFTER_MS = 24 * 3_600_000;
 const COPY_ATTEMPTS = 3;
 
 export interface S3StorageOptions extends S3Options {
-  /** In front of every name: empty, or with a slash at its end. */
+  /** The prefix of every name: empty, or with a slash at its end. */
   readonly prefix: string;
-  /** After which an unfinished upload counts as left behind. Default: a day. */
+  /** The age at which an unfinished upload counts as left behind. Default: a day. */
   readonly staleAfterMs?: number;
 }
 
@@ -103,7 +103,7 @@ export class S3Storage implements ObjectStorage {
     }
   }
 
-  /** Also aborts uploads that a crash left behind. */
+  /** Lists the objects. Also aborts uploads that a crash left behind. */
   async *list(folder: string): AsyncGenerator<ObjectEntry> {
     const prefix = `${this.#prefix}${folder}/`;
     try {
@@ -134,7 +134,7 @@ export class S3Storage implements ObjectStorage {
     }
   }
 
-  /** Some services can't list uploads. They remove old ones themselves. */
+  /** Some services can't list uploads, but they remove old ones themselves. */
   async #abortStaleUploads(prefix: string): Promise<void> {
     let list: string;
     try {
@@ -157,7 +157,7 @@ export class S3Storage implements ObjectStorage {
   }
 }
 
-/** Without those that this program didn't write. */
+/** Leaves out objects that this program didn't write. */
 function* entriesOf(page: string, prefix: string): Generator<ObjectEntry> {
   for (const contents of elements(page, 'Contents')) {
     const name = (elementText(contents, 'Key') ?? '').slice(prefix.length);

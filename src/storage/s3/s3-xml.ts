@@ -1,4 +1,5 @@
-// Reading the few XML responses of S3 that are needed. Their elements have no attributes and are never nested in themselves.
+// Reads the few XML responses of S3 that are needed. Their elements have no attributes and are never nested in
+// themselves.
 
 import type { Readable } from 'node:stream';
 
@@ -17,7 +18,7 @@ export async function readText(body: Readable): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The contents of every element with this name, as XML. */
+/** Returns the contents of every element with this name, as XML. */
 export function elements(xml: string, name: string): string[] {
   const found: string[] = [];
   const [start, end] = [`<${name}>`, `</${name}>`];
@@ -30,7 +31,7 @@ export function elements(xml: string, name: string): string[] {
   return found;
 }
 
-/** The text of the first element with this name. */
+/** Returns the text of the first element with this name. */
 export function elementText(xml: string, name: string): string | undefined {
   return elements(xml, name)[0]?.replaceAll(/&(?<entity>#x?[\da-f]+|\w+);/giu, (all, entity: string) => {
     if (!entity.startsWith('#')) return ENTITIES[entity] ?? all;

@@ -12,7 +12,7 @@ import { S3Error } from './s3-error.ts';
 import { elementText, escapeXml } from './s3-xml.ts';
 
 const PART_BYTES = 16 * 1024 * 1024;
-/** S3 allows 10,000. */
+/** S3 itself allows 10,000. */
 const MAX_PARTS = 9_000;
 const PARALLEL_PARTS = 3;
 
@@ -38,7 +38,7 @@ async function uploadInParts(client: S3Client, { key, file, signal }: FileUpload
     const tags = await sendParts(client, { key, uploadId, file, size, signal });
     await complete(client, { key, uploadId, tags, size });
   } catch (error) {
-    // What can't be aborted now is aborted by the sweep.
+    // The sweep aborts uploads that can't be aborted now.
     await abortUpload(client, key, uploadId).catch(() => undefined);
     throw error;
   }
@@ -60,7 +60,10 @@ interface PartedFile {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Returns the tags of the parts in order. When one fails, it waits for those in flight, so that none arrives after an abort. */
+/**
+ * Returns the tags of the parts in order. When one fails, waits for those in flight, so that none arrives after an
+ * abort.
+ */
 async function sendParts(client: S3Client, { key, uploadId, file, size, signal }: PartedFile): Promise<string[]> {
   const partBytes = Math.max(PART_BYTES, Math.ceil(size / MAX_PARTS));
   const slots = new Semaphore({ permits: PARALLEL_PARTS });
@@ -111,7 +114,7 @@ async function complete(client: S3Client, { key, uploadId, tags, size }: PartedU
     // The service may begin its response before it knows how the request ends.
     if (completed.includes('<Error>')) throw S3Error.of(500, {}, completed);
   } catch (error) {
-    // The response to an earlier try may have been lost. Then the object is there.
+    // The response to an earlier attempt may have been lost. Then the object exists.
     if (!(error instanceof S3Error && error.status === 404)) throw error;
     const response = await client.send({ method: 'HEAD', key });
     response.resume();

@@ -1,4 +1,4 @@
-// Blends bars onto finished frames. Frames without a bar never get here, so they cost what a plain transcode costs.
+// Blends bars onto finished frames. Frames without a bar never get here, so they cost as much as in a plain transcode.
 
 import type { Frame } from 'node-av/lib';
 import type { Size } from '../../../layout/geometry.ts';
@@ -6,11 +6,11 @@ import type { Strokes } from '../../../layout/watermark.ts';
 import type { Ratio } from './geometry.ts';
 import { type BarImage, VideoFilterGraph } from './graph.ts';
 
-/** The bars over the time of a video. */
+/** The bars of a video over time. */
 export interface TimedBars {
-  /** The bars of the frame at this time. Consecutive frames with the same bars get the same array. */
+  /** Returns the bars of the frame at this time. Consecutive frames with the same bars get the same array. */
   at(milliseconds: number): readonly BarImage[];
-  /** The watermark, which all frames show. */
+  /** The watermark, which is on all frames. */
   readonly strokes?: Strokes | undefined;
 }
 

@@ -1,4 +1,4 @@
-// The H.264 encoder: frames in, packets out.
+// The H.264 encoder, which turns frames into packets.
 
 import {
   AV_CODEC_FLAG_FRAME_DURATION,
@@ -88,7 +88,7 @@ export function openVideoEncoder(
   return new Encoder(videoContext);
 }
 
-/** Without this, the encoder would place keyframes where the source had them. */
+/** Otherwise the encoder would place keyframes where the source had them. */
 export function clearPictureType(frame: Frame): void {
   frame.pictType = AV_PICTURE_TYPE_NONE;
 }

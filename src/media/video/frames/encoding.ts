@@ -24,7 +24,7 @@ const CRF = 19;
 /** The bit rate that fast H.264 needs for the same quality, relative to the codec of the source. */
 const BIT_RATE_FACTORS: Readonly<Record<string, number>> = { hevc: 2, vp9: 2, av1: 2.5 };
 const DEFAULT_BIT_RATE_FACTOR = 1.5;
-/** Always available, however little the source used, because the text of the bars adds detail. */
+/** Always available, however few bits the source used, because the text of the bars adds detail. */
 const MIN_BITS_PER_PIXEL = 0.04;
 const MIN_BITS_PER_SECOND = 200_000;
 const BUFFER_SECONDS = 1;

@@ -13,7 +13,9 @@ export interface Timestamp {
 export class FrameClock {
   #first: Timestamp | undefined;
 
-  /** By default, the first frame it sees is the first that is shown. A part of a video has to name it. */
+  /**
+   * By default, the first frame it sees is the first that is shown. For a part of a video, the caller has to pass it.
+   */
   constructor(first?: Timestamp) {
     this.#first = first;
   }

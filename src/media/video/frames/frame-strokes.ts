@@ -1,5 +1,5 @@
-// Draws the strokes of the watermark on frames. Their places are computed once, and writing them costs less than blending a
-// transparent image of the size of the frame.
+// Draws the strokes of the watermark on frames. Their places are computed once, and writing them costs less than
+// blending a transparent image of the frame's size.
 
 import type { Frame } from 'node-av/lib';
 import type { Size } from '../../../layout/geometry.ts';
@@ -22,7 +22,7 @@ interface Places {
 export class FrameStrokes {
   readonly #strokes: Strokes;
   #places: Places | undefined;
-  /** What the places depend on. All frames of a video usually have the same. */
+  /** The format that the places depend on. All frames of a video usually have the same one. */
   #format = '';
 
   constructor(strokes: Strokes) {
@@ -31,7 +31,7 @@ export class FrameStrokes {
 
   /** The frame must be yuv420p. */
   draw(frame: Frame): void {
-    // Decoders still read frames that they have returned.
+    // The frame may be shared with the decoder, which still reads frames that it has returned.
     check(frame.makeWritable(), 'make the frame writable');
     const places = this.#placesIn(frame);
     const plane = (index: number): Uint8Array => must(frame.data?.[index], 'a plane of the frame');

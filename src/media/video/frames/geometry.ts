@@ -10,13 +10,13 @@ export interface Ratio {
 }
 
 export interface FrameGeometry {
-  /** As stored, but with square pixels and even sides. */
+  /** The stored size, but with square pixels and even sides. */
   readonly square: Size;
-  /** The same after rotation: the size of the encoded frames. */
+  /** The same after rotation, which is the size of the encoded frames. */
   readonly canvas: Size;
 }
 
-/** Containers round their display sizes, so a smaller deviation from square isn't meant. */
+/** Containers round their display sizes, so a smaller deviation from square is unintended. */
 const ASPECT_TOLERANCE = 0.005;
 
 export function frameGeometry(decoded: Size, pixelAspect: Ratio, orientation: Orientation): FrameGeometry {

@@ -1,5 +1,5 @@
-// The filter graph of one video: decoded frames in, upright yuv420p frames with bars out. It is built filter by filter
-// from a list of steps. No graph description is parsed, so no caption can reach the arguments of a filter.
+// The filter graph of one video, which turns decoded frames into upright yuv420p frames with bars. It is built filter
+// by filter from a list of steps. No graph description is parsed, so no caption can reach the arguments of a filter.
 
 import {
   AV_BUFFERSRC_FLAG_PUSH,

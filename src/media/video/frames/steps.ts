@@ -20,10 +20,10 @@ export interface FilterStep {
   readonly args: string;
 }
 
-/** What the filters need to know about the decoded frames. */
+/** The properties of decoded frames that the filters depend on. */
 export interface FrameFormat {
   readonly decoded: Size;
-  /** As stored, but with square pixels and even sides. */
+  /** The stored size, but with square pixels and even sides. */
   readonly square: Size;
   readonly orientation: Orientation;
   readonly pixelFormat: string;
@@ -39,7 +39,7 @@ export interface FrameFormat {
 const FINAL_FORMAT: FilterStep = { filter: 'format', args: 'pix_fmts=yuv420p:color_spaces=bt709:color_ranges=tv' };
 const TO_BT709 = 'out_color_matrix=bt709:out_range=tv:flags=bicubic+accurate_rnd+full_chroma_int';
 
-/** What the WebAssembly tone mapper has to know about a clip. */
+/** The properties of a clip that the WebAssembly tone mapper depends on. */
 export interface ToneMapping {
   readonly transfer: 'pq' | 'hlg';
   readonly peakNits: number;
@@ -47,7 +47,7 @@ export interface ToneMapping {
 
 const MAX_MAPPED_WIDTH = 8_192;
 
-/** The usual HDR of phones is mapped before the filters; undefined for everything else. */
+/** The usual HDR of phones is mapped before the filters. Returns undefined for everything else. */
 export function toneMappingOf(source: FrameFormat): ToneMapping | undefined {
   const { decoded, pixelFormat, tags, interlaced, peakNits } = source;
   const { transfer, matrix, primaries, range } = tags;
@@ -57,7 +57,7 @@ export function toneMappingOf(source: FrameFormat): ToneMapping | undefined {
   return { transfer, peakNits };
 }
 
-/** The format of the frames after tone mapping. */
+/** Returns the format of the frames after tone mapping. */
 export function toneMappedFormat<Format extends FrameFormat>(source: Format): Format {
   return { ...source, pixelFormat: 'yuv420p', tags: BT709_TAGS };
 }
@@ -76,7 +76,7 @@ export function filterSteps(source: FrameFormat): readonly FilterStep[] {
   ];
 }
 
-/** For frames that change their size in mid-stream: fits them into the size of the first frame. */
+/** Fits frames that change their size in mid-stream into the size of the first frame. */
 export function refitSteps({ width, height }: Size): readonly FilterStep[] {
   return [
     { filter: 'scale', args: `w=${width}:h=${height}:force_original_aspect_ratio=decrease:force_divisible_by=2` },
@@ -183,7 +183,7 @@ function convertSteps(tags: ColorTags, pixelFormat: string): readonly FilterStep
   return [{ filter: 'colorspace', args: `${from}:${to}` }];
 }
 
-/** For RGB, gray and packed formats. Wide primaries need a second conversion once the frame is planar. */
+/** Handles RGB, gray and packed formats. Wide primaries need a second conversion once the frame is planar. */
 function generalSteps(tags: ColorTags): readonly FilterStep[] {
   const planar = [
     { filter: 'scale', args: TO_BT709 },

@@ -4,17 +4,20 @@
 
 import type { Transfer } from './color.ts';
 
-/** Becomes white in the output. About twice reference white (203 nits, ITU-R BT.2408), to leave room for highlights. */
+/**
+ * This luminance becomes white in the output. It is about twice reference white (203 nits, ITU-R BT.2408), to leave
+ * room for highlights.
+ */
 const WHITE_NITS = 400;
-/** Highlights roll off from here, below reference white, so that clouds and lamps keep their structure. */
+/** Highlights roll off from this luminance, below reference white, so that clouds and lamps keep their structure. */
 const KNEE_NITS = 160;
 /** The usual mastering peak of PQ. */
 export const DEFAULT_PEAK_NITS = 1_000;
-/** Of the display that the output signal is for: phones and monitors, not the 2.4 of a dark living room. */
+/** The gamma of the display that the output is for: phones and monitors, not the 2.4 of a dark living room. */
 export const SHOWN_GAMMA = 2.2;
 const POINTS = 48;
 
-/** Points of a spline that maps the input signal to the output signal, both in 0..1. */
+/** Returns points of a spline that maps the input signal to the output signal, both in 0..1. */
 export function toneCurve(
   transfer: Exclude<Transfer, 'sdr'>,
   peakNits: number,
@@ -25,7 +28,7 @@ export function toneCurve(
   });
 }
 
-/** The output signal for one input signal. HLG has no peak of its own in its metadata. */
+/** Returns the output signal for one input signal. HLG has no peak in its metadata. */
 export function shownSignal(
   transfer: Exclude<Transfer, 'sdr'>,
   signal: number,
@@ -37,7 +40,10 @@ export function shownSignal(
   return Math.min(1, shown / WHITE_NITS) ** (1 / SHOWN_GAMMA);
 }
 
-/** Linear up to the knee, then a cubic that reaches `top` when `value` is 1. A knee above BT.2390's would overshoot. */
+/**
+ * The curve is linear up to the knee, then a cubic that reaches `top` when `value` is 1. A knee above BT.2390's would
+ * overshoot.
+ */
 function rollOff(value: number, top: number, peak: number): number {
   const knee = Math.min(1.5 * top - 0.5, pqSignal(KNEE_NITS) / peak);
   if (value <= knee) return value;
@@ -47,7 +53,7 @@ function rollOff(value: number, top: number, peak: number): number {
   );
 }
 
-// SMPTE ST 2084.
+// The constants of SMPTE ST 2084.
 const M1 = 2610 / 16384;
 const M2 = (2523 / 4096) * 128;
 const C1 = 3424 / 4096;
@@ -64,8 +70,8 @@ function pqSignal(nits: number): number {
   return ((C1 + C2 * power) / (1 + C3 * power)) ** M2;
 }
 
-// ARIB STD-B67. The system gamma applies to each channel, where the 1.2 of BT.2100 would make colors too saturated. The
-// scale keeps reference white (75 %) at 203 nits.
+// The constants of ARIB STD-B67. The system gamma applies to each channel, where the 1.2 of BT.2100 would make colors
+// too saturated. The scale keeps reference white (75 %) at 203 nits.
 const A = 0.17883277;
 const B = 1 - 4 * A;
 const C = 0.5 - A * Math.log(4 * A);

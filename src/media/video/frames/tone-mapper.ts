@@ -1,4 +1,4 @@
-// Tone-maps HDR frames in WebAssembly, at a third of the processor time of the filters that do the same. The source of the
+// Tone-maps HDR frames in WebAssembly, in a third of the processor time of the equivalent filters. The source of the
 // module is in assembly/tone. Frames that it doesn't support go through the filters.
 
 import { AV_PIX_FMT_YUV420P } from 'node-av/constants';
@@ -20,7 +20,7 @@ interface Constant {
   readonly value: number;
 }
 
-/** What the compiled module exports. Constants are addresses and sizes in its memory. */
+/** The exports of the compiled module. Constants are addresses and sizes in its memory. */
 interface Exports extends Readonly<Record<Area, Constant>> {
   readonly memory: { readonly buffer: ArrayBuffer };
   mapStripe(width: number, rows: number, top: number): void;
@@ -110,7 +110,9 @@ export class ToneMapper {
   }
 }
 
-/** Gamma for every number with 9 bits after its exponent, from 2 ** -14. The first entry also stands for zero. */
+/**
+ * Tabulates gamma for every number with 9 bits after its exponent, from 2 ** -14. The first entry also stands for zero.
+ */
 function signalTable(steps: number): Float32Array {
   const table = Float32Array.from({ length: steps }, (_, step) => {
     const light = 2 ** (Math.floor(step / 512) - 14) * (1 + ((step % 512) + 0.5) / 512);

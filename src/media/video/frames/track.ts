@@ -19,7 +19,7 @@ import { filterSteps, refitSteps, toneMappedFormat, toneMappingOf } from './step
 import { FrameThinning } from './thinning.ts';
 import { ToneMapper } from './tone-mapper.ts';
 
-/** What a track of only a part of the video has to know. */
+/** The position of a track that is only a part of the video. */
 export interface TrackPart {
   /** The first frame of the whole video. */
   readonly first: Timestamp;

@@ -24,7 +24,7 @@ export function findDecoder(name: string): Codec | undefined {
 
 export interface CodecInfo {
   readonly ffmpeg: string;
-  /** Codecs and filters that renders use -> whether this FFmpeg build has them. */
+  /** Maps codecs and filters that renders use to whether this FFmpeg build has them. */
   readonly available: Readonly<Record<string, boolean>>;
 }
 
@@ -40,7 +40,7 @@ const FILTERS = [
   'aresample',
 ] as const;
 
-/** The video support of this installation, for `storybar doctor` and the health endpoint. */
+/** Describes the video support of this installation, for `storybar doctor` and the health endpoint. */
 export function codecInfo(): CodecInfo {
   const decoders = ALLOWED_DECODERS.filter((name) => !name.startsWith('pcm_'));
   const available = [

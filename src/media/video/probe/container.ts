@@ -75,7 +75,7 @@ export class Container {
     }
   }
 
-  /** Delays of up to a hundredth of a second, which mean nothing, become a tenth of a second, as in browsers. */
+  /** Raises delays of up to a hundredth of a second, which are meaningless, to a tenth of a second, as browsers do. */
   #slowDown(packet: Packet): void {
     const ticksPerSecond = BigInt(this.streamAt(packet.streamIndex).timeBase.den);
     packet.pts = this.#clock;
@@ -89,7 +89,7 @@ export class Container {
   }
 }
 
-/** A WebP starts with `RIFF`. */
+/** A WebP starts with `RIFF`, which distinguishes it from a GIF. */
 function demuxerFor(path: string, format: VideoFormat): string {
   if (format !== 'animation') return DEMUXERS[format];
   const head = Buffer.alloc(4);

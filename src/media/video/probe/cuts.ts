@@ -28,7 +28,7 @@ export interface Cut {
 export const MAX_CUTS = 500;
 
 /**
- * Decoding starts at least this many packets before a cut. That is the most frames a decoder may hold back for
+ * Decoding starts at least this many packets before a cut. A decoder may hold back at most this many frames for
  * reordering, and frames that it can't decode right after its first keyframe are shown before that point.
  */
 const PREROLL_PACKETS = 16;
@@ -56,7 +56,9 @@ export function findCuts(packets: readonly PacketInfo[], spacing: number): reado
   return cuts;
 }
 
-/** Shown frames in order of time, each with its packet. Returns `undefined` when a timestamp is missing or repeated. */
+/**
+ * Returns shown frames in order of time, each with its packet, or `undefined` when a timestamp is missing or repeated.
+ */
 function shownByTime(packets: readonly PacketInfo[]): readonly { pts: number; at: number }[] | undefined {
   const shown: { pts: number; at: number }[] = [];
   for (const [at, { pts, isShown }] of packets.entries()) {
@@ -68,13 +70,13 @@ function shownByTime(packets: readonly PacketInfo[]): readonly { pts: number; at
   return shown.some(({ pts }, index) => pts === shown[index + 1]?.pts) ? undefined : shown;
 }
 
-/** At each index, the maximum up to it. */
+/** Returns the maximum up to each index. */
 function runningMax(numbers: readonly number[]): readonly number[] {
   let max = Number.NEGATIVE_INFINITY;
   return numbers.map((number) => (max = Math.max(max, number)));
 }
 
-/** At each index, the minimum from it on. */
+/** Returns the minimum from each index on. */
 function suffixMin(numbers: readonly number[]): readonly number[] {
   let min = Number.POSITIVE_INFINITY;
   return numbers

@@ -1,7 +1,8 @@
 // The decoders that may run. This is an allowlist: FFmpeg decodes several hundred formats, and an attacker needs a
-// vulnerability in only one of them. Apart from codecs.ts, so that the server can check names without loading FFmpeg.
+// vulnerability in only one of them. It is separate from codecs.ts, so that the server can check names without loading
+// FFmpeg.
 
-/** FFmpeg's codec name -> the decoders to use, best first. */
+/** Maps FFmpeg's codec names to the decoders to use, best first. */
 export const VIDEO_DECODERS: Readonly<Record<string, readonly string[]>> = {
   h264: ['h264'],
   hevc: ['hevc'],

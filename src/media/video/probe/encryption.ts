@@ -1,4 +1,5 @@
-// Tells whether a file that FFmpeg can't read is encrypted. FFmpeg itself reports a damaged header or no codec then.
+// Detects whether a file that FFmpeg can't read is encrypted. FFmpeg itself would report a damaged header or a missing
+// codec.
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { VideoFormat } from '../../sniff.ts';

@@ -11,7 +11,7 @@ import { DEFAULT_PEAK_NITS } from '../frames/tone-curve.ts';
 /** Higher values are never accurate for a clip, and would darken everything else. */
 const MAX_PEAK_NITS = 4_000;
 
-/** MaxCLL if present, else the peak of the mastering display, else the default. */
+/** Returns MaxCLL if present, else the peak of the mastering display, else the default. */
 export function peakNitsOf(frame: Frame): number {
   const lightLevel = frame.getSideData(AV_FRAME_DATA_CONTENT_LIGHT_LEVEL);
   const maxCll = lightLevel !== null && lightLevel.length >= 4 ? lightLevel.readUInt32LE(0) : 0;

@@ -6,7 +6,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 /** Ordinary files have fewer than ten boxes before `moov`. */
 const MAX_BOXES = 1_000;
 const BOX_HEADER_BYTES = 16;
-/** Version, times, time scale and duration of `mvhd` in its 64-bit form. */
+/** The version, times, time scale and duration of `mvhd` in its 64-bit form. */
 const MOVIE_HEADER_BYTES = 32;
 
 /** Returns undefined when the file declares no duration. */

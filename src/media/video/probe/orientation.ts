@@ -1,5 +1,5 @@
-// How to rotate a stored frame so that it is upright. Phones store frames unrotated with a 3x3 display matrix, which
-// front cameras may also mirror. Each of the eight right-angled matrices is an optional transpose and optional flips.
+// The rotation that makes a stored frame upright. Phones store frames unrotated with a 3x3 display matrix, which front
+// cameras may also mirror. Each of the eight right-angled matrices is an optional transpose and optional flips.
 
 import type { Size } from '../../../layout/geometry.ts';
 

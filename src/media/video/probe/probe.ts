@@ -47,9 +47,9 @@ export interface VideoProbe extends Size {
   readonly frameRate: number;
   readonly video: VideoSource;
   readonly audio: AudioSource | null;
-  /** The file has audio, but none that can be decoded. */
+  /** True when the file has audio, but none that can be decoded. */
   readonly isAudioDropped?: boolean;
-  /** Where the video can be cut; empty when it can't be. */
+  /** Places where the video can be cut. Empty when there are none. */
   readonly cuts: readonly Cut[];
 }
 

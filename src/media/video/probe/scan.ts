@@ -29,7 +29,7 @@ export interface ScanResult {
   readonly firstFrame: Frame;
 }
 
-/** Far more than any accepted clip has. A longer file is judged by its first packets. */
+/** No accepted clip has nearly as many packets. A longer file is judged by its first packets. */
 const MAX_PACKETS = 400_000;
 /** A decoder without a frame after this many packets won't produce one. */
 const MAX_PACKETS_BEFORE_FRAME = 600;
@@ -124,7 +124,7 @@ class TrackStats {
 
   add(packet: Packet): void {
     if (this.#packets === 0) this.#encrypted = packet.getSideData(AV_PKT_DATA_ENCRYPTION_INFO) !== null;
-    // Outside the edit list: decoded because later frames depend on it, but never shown.
+    // The packet is outside the edit list: it is decoded because later frames depend on it, but never shown.
     if (packet.hasFlags(AV_PKT_FLAG_DISCARD)) return;
     this.#packets += 1;
     this.#bytes += packet.size;

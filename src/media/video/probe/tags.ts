@@ -51,7 +51,7 @@ const PRIMARIES = new Map<number, Primaries>([
 
 type ColorTagged = Pick<Frame | CodecParameters, 'colorSpace' | 'colorPrimaries' | 'colorTrc' | 'colorRange'>;
 
-/** As in players, the tags of the container take precedence over those of the decoder. */
+/** The tags of the container take precedence over those of the decoder, as in players. */
 export function readColorTags(container: ColorTagged, frame: ColorTagged): ColorTags {
   const matrix = MATRICES.get(container.colorSpace) ?? MATRICES.get(frame.colorSpace) ?? 'unspecified';
   const primaries = PRIMARIES.get(container.colorPrimaries) ?? PRIMARIES.get(frame.colorPrimaries) ?? 'unspecified';
@@ -67,7 +67,7 @@ function rangeOf({ colorRange }: ColorTagged): Range {
   return colorRange === AVCOL_RANGE_JPEG ? 'full' : 'limited';
 }
 
-/** Constant and filter option of each matrix. */
+/** The constant and filter option of each matrix. */
 const SPACES = {
   rgb: [AVCOL_SPC_RGB, 'gbr'],
   bt709: [AVCOL_SPC_BT709, 'bt709'],

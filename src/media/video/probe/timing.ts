@@ -10,13 +10,15 @@ export function outputTimeBase(source: Ratio): Ratio {
   return isUsable ? source : DEFAULT_TIME_BASE;
 }
 
-/** The frame rate as the fraction that the encoder's rate control expects. */
+/** Returns the frame rate as the fraction that the encoder's rate control expects. */
 export function toFrameRate(framesPerSecond: number): Ratio {
   const bounded = Math.min(Math.max(framesPerSecond, 1), 1_000);
   return { num: Math.round(bounded * 1_000), den: 1_000 };
 }
 
-/** The time to subtract from all timestamps so that the clip starts at zero. Tracks keep their relative offset. */
+/**
+ * Returns the time to subtract from all timestamps so that the clip starts at zero. Tracks keep their relative offset.
+ */
 export function startOffset(videoStart: number, audioStart: number | undefined): number {
   if (videoStart < 0) return videoStart;
   return Math.max(0, Math.min(videoStart, audioStart ?? videoStart));

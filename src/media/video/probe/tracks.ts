@@ -34,7 +34,7 @@ export function selectVideoTrack(streams: readonly Stream[]): DecodableTrack {
   return selected;
 }
 
-/** In file order: players play the first one. */
+/** Returns candidates in file order, because players play the first one. */
 export function audioCandidates(streams: readonly Stream[]): readonly DecodableTrack[] {
   return audioStreams(streams).flatMap((stream) => withDecoder(stream, audioDecoderFor(codecOf(stream))));
 }
@@ -51,7 +51,7 @@ function withDecoder(stream: Stream, decoder: string | undefined): readonly Deco
   return decoder === undefined ? [] : [{ stream, codec: codecOf(stream), decoder }];
 }
 
-/** FFmpeg calls a codec that it doesn't know "none"; then the four letters in the file say more. */
+/** FFmpeg calls an unknown codec "none". The four letters in the file say more. */
 function codecNameOf(stream: Stream): string {
   const codec = codecOf(stream);
   if (codec !== 'none') return codec;

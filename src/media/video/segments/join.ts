@@ -54,13 +54,13 @@ export async function joinSegments(
       plan.audio && openAudioTrack(plan.audio, container.streamAt(plan.audio.index), output, plan.offset);
     if (audioTrack !== null) closers.push(() => audioTrack.free());
     output.writeHeader();
-    // One video packet for each of the source's, so that video and audio are interleaved as in a whole render.
+    // Writes one video packet for each of the source's, so that video and audio are interleaved as in a whole render.
     const handle = (packet: Packet): boolean => {
       if (packet.streamIndex === plan.video.index) videoTrack.writeNext();
       else audioTrack?.process(packet);
       return true;
     };
-    // The server takes a worker without progress for hung, and encoding the sound of a long video takes a while.
+    // The server considers a worker without progress hung, and encoding the audio of a long video takes a while.
     const onYield = (): void => onProgress?.({ frames: videoTrack.written, totalFrames: videoTrack.frames });
     await forEachPacket(container, handle, { signal, onYield });
     while (videoTrack.writeNext());
@@ -162,7 +162,10 @@ class StoredVideoTrack {
     this.#packet.free();
   }
 
-  /** The same as from a single encoder: the sorted presentation times, delayed by the frames that it can hold back. */
+  /**
+   * The result is the same as from a single encoder: the sorted presentation times, delayed by the frames that it can
+   * hold back.
+   */
   #decodingTime(index: number): bigint {
     if (index >= this.#delay) return this.#timeAt(index - this.#delay);
     return this.#timeAt(index) - (this.#timeAt(this.#delay) - this.#timeAt(0));

@@ -25,19 +25,19 @@ export function segmentsOf(
 
 /** The whole video. */
 export interface VideoSpan {
-  /** In ticks. */
+  /** The start in ticks. */
   readonly start: number;
   readonly end: number;
   readonly frames: number;
 }
 
-/** With a longer segment, the other segments finish early and little time is saved. */
+/** With a longer segment, the other segments would finish early and little time would be saved. */
 const MAX_SEGMENT_SHARE = 0.75;
 
 /**
  * Plans at least two segments of about `length` ticks. Returns `undefined` when the video is too short, its keyframes
- * are too far apart, or the numbers make no sense. A file or a remote worker supplies them, so no value may make this
- * slow.
+ * are too far apart, or the numbers make no sense. The numbers come from a file or a remote worker, so no value may
+ * make this slow.
  */
 export function planSegments(
   cuts: readonly Cut[],

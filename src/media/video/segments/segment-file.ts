@@ -89,7 +89,7 @@ export interface StoredPacket extends PacketRecord {
 
 export interface StoredSegment {
   readonly headers: Buffer;
-  /** In decoding order. */
+  /** Packets in decoding order. */
   readonly packets: readonly StoredPacket[];
 }
 

@@ -1,5 +1,5 @@
-// What a worker does for a video that several workers share: render one segment, or join all of them. Recipes carry it as a
-// piece, and only this folder looks inside.
+// The work of one worker for a video that several workers share: render one segment, or join all of them. Recipes carry
+// it as a piece, and only this folder looks inside.
 
 import type { VideoPiece } from '../transcode-plan.ts';
 import type { VideoSegment } from './plan.ts';
@@ -8,7 +8,7 @@ type SegmentWork =
   | { readonly type: 'segment'; readonly segment: VideoSegment }
   | { readonly type: 'join'; readonly segments: readonly VideoSegment[] };
 
-/** Joining segments copies the video and encodes at most the sound. */
+/** Joining segments copies the video and encodes at most the audio. */
 const JOIN_FRACTION = 0.02;
 
 export function segmentPiece(segment: VideoSegment): VideoPiece {

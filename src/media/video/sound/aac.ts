@@ -10,7 +10,7 @@ const BIT_RATE_PER_CHANNEL = 96_000;
 /** Mono, stereo and 5.1. Everything else is mixed down, because players disagree about other layouts. */
 const CHANNEL_COUNTS = new Set([1, 2, 6]);
 
-/** The AAC format that loses the least of audio that can't be copied. */
+/** Returns the AAC format that loses the least of audio that can't be copied. */
 export function aacFormat(source: { readonly sampleRate: number; readonly channels: number }): AacFormat {
   const sampleRate = SAMPLE_RATES.find((rate) => rate >= source.sampleRate) ?? 48_000;
   const channels = CHANNEL_COUNTS.has(source.channels) ? source.channels : Math.min(source.channels, 2);

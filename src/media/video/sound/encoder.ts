@@ -174,7 +174,7 @@ class AudioFilterGraph {
   }
 }
 
-/** The arguments of the `abuffer` filter for frames of this format. */
+/** Returns the arguments of the `abuffer` filter for frames of this format. */
 function formatOf(frame: Frame): string {
   const format = avGetSampleFmtName(frame.format as Parameters<typeof avGetSampleFmtName>[0]);
   const layout = avChannelLayoutDescribe(frame.channelLayout);

@@ -7,7 +7,7 @@ import { EncodedAudioTrack } from './encoder.ts';
 import type { AudioSource } from './source.ts';
 import type { AudioTrack } from './track.ts';
 
-/** Subtracts `offset` seconds from every timestamp, the same amount as for the video track. */
+/** Opens the audio track. Subtracts `offset` seconds from every timestamp, as for the video track. */
 export function openAudioTrack(source: AudioSource, stream: Stream, output: Mp4Output, offset: number): AudioTrack {
   return source.action === 'copy'
     ? new CopiedAudioTrack(stream, output, offset)

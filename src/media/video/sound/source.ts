@@ -15,7 +15,7 @@ export interface AudioSource {
   readonly end: number;
 }
 
-/** The first track that has packets, isn't encrypted and declares a valid format. */
+/** Describes the first track that has packets, isn't encrypted and declares a valid format. */
 export function describeAudio(
   candidates: readonly DecodableTrack[],
   tracks: ReadonlyMap<number, TrackScan>,

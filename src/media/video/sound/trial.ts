@@ -1,12 +1,12 @@
-// Decodes the first packets of an audio track, to find out whether anything comes out. A track that can't be decoded here
-// can't be played in most players either, so it isn't copied.
+// Decodes the first packets of an audio track, to find out whether it produces audio. A track that can't be decoded
+// here can't be played in most players either, so it isn't copied.
 
 import { Frame, type Packet } from 'node-av/lib';
 import { AppError } from '../../../errors.ts';
 import { Decoder } from '../frames/decoder.ts';
 import type { DecodableTrack } from '../probe/tracks.ts';
 
-/** Several seconds of AAC: the first packets can be silent preroll or damaged. */
+/** Several seconds of AAC, because the first packets can be silent preroll or damaged. */
 const MAX_PACKETS = 200;
 
 export class AudioTrial {
