@@ -1,6 +1,6 @@
-// Styles, browser modules, fonts and sample files, loaded into memory at startup. Their paths share one version, a hash of
-// all contents. Browsers can therefore cache them forever. Modules have the paths that they have in the source, so that they can
-// import each other, and pure modules of the service, by relative paths.
+// Styles, browser modules, fonts and sample files, loaded into memory at startup. Their paths share one version, a hash
+// of all contents, so browsers can cache them forever. Modules keep the paths that they have in the source, so that
+// they can import each other, and pure modules of the service, by relative paths.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
@@ -31,12 +31,12 @@ interface Asset {
   readonly type: string;
   readonly bytes: Buffer;
   readonly isCompressible: boolean;
-  /** Compressed at the first request for it, because all of them together would take a second of each start. */
+  /** Compressed at the first request, because compressing all files would take a second of each start. */
   compressed?: Promise<Buffer>;
 }
 
 export interface AssetSources {
-  /** Folders whose files of a known type are served, with those in their folders. */
+  /** Folders whose files of known types are served, including subfolders. */
   readonly folders: readonly string[];
   /** Additional files by the name they are served under. */
   readonly files: Readonly<Record<string, string>>;
@@ -95,8 +95,8 @@ export class Assets {
   ): Promise<FastifyReply> {
     const asset = this.#assets.get(name);
     if (asset === undefined) throw new AppError('not_found', "That file doesn't exist.");
-    // During a rolling update, a page may come from another version of the server. Our file is better than none, but the
-    // browser must not cache it.
+    // During a rolling update, a page may come from another version of the server. Our file is better than none, but
+    // the browser must not cache it.
     const cacheControl = version === this.version ? 'public, max-age=31536000, immutable' : 'no-cache';
     reply.headers({ 'content-type': asset.type, 'cache-control': cacheControl, vary: 'accept-encoding' });
     if (!asset.isCompressible || !/\bbr\b/u.test(String(request.headers['accept-encoding']))) {
@@ -107,7 +107,7 @@ export class Assets {
   }
 }
 
-/** The files of a folder, with the names they are served under. */
+/** Lists the files of a folder, with the names they are served under. */
 async function list(folder: string): Promise<(readonly [name: string, file: string])[]> {
   const names = await readdir(folder, { recursive: true });
   return names.map((name) => [name.split(path.sep).join('/'), path.join(folder, name)]);

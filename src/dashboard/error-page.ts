@@ -16,7 +16,7 @@ export function errorPages(site: Site): ErrorPage {
 
 function renderErrorPage(site: Site, problem: Problem, path: string): string {
   const { status, title, detail, instance, code } = problem;
-  // Results are opened in a browser on purpose, and a path that doesn't exist isn't an endpoint.
+  // Visitors open results in a browser on purpose, and a path that doesn't exist isn't an endpoint.
   const isApi = path.startsWith('/v1/') && !path.startsWith('/v1/results/') && code !== 'not_found';
   const body = html`<section class="notice">
 <p class="bar">${status}</p>
@@ -27,10 +27,10 @@ ${isApi ? apiAdvice(problem, path) : html`<h1>${status === 404 ? 'Page not found
   return renderPage(site, { title: `${title} - Storybar`, description: detail, path: '', body });
 }
 
-/** For a visitor who opened an address of the API in a tab. */
+/** Advises a visitor who opened an API endpoint in a tab. */
 function apiAdvice({ type, detail }: Problem, path: string): Html {
   const [example] = EXAMPLE_REQUESTS;
-  // Not parsed: the requested host can be one that URLs can't have, such as `x:99999`.
+  // The URL isn't parsed, because the requested host can be one that URLs can't have, such as `x:99999`.
   const baseUrl = type.slice(0, type.lastIndexOf(ERROR_DOCS_PATH));
   const [curl] = example && /^\/v1\/overlay(?:\?|$)/u.test(path) ? snippetsFor({ ...example.request, baseUrl }) : [];
   return html`<h1>This is an API endpoint</h1>

@@ -9,7 +9,7 @@ export interface ExampleRequest {
   readonly request: Omit<SnippetRequest, 'baseUrl'>;
 }
 
-/** Stands for a URL of the reader. */
+/** A placeholder for the reader's own URL. */
 export const EXAMPLE_URL = 'https://www.example.com/photo.jpg';
 
 export const EXAMPLE_REQUESTS: readonly ExampleRequest[] = [

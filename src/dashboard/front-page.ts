@@ -42,7 +42,7 @@ ${RULER}
 </section>`;
 }
 
-/** An image with its overlay stacked on top, which looks the same as the API's output. */
+/** Stacks the overlay on the image, which looks the same as the API's output. */
 function frame(site: Site, sample: Sample, loading: 'eager' | 'lazy'): Html {
   const { width, height, alt, overlays } = sample;
   const captions = overlays.map(({ text }) => `“${text}”`).join(', ');
@@ -79,7 +79,7 @@ pixels outside the bars don’t change.</p>
 </section>`;
 }
 
-/** Each with the fields that make the difference. */
+/** Each use case has the fields that make the difference. */
 const USE_CASES: readonly (readonly [title: string, text: string, fields: string])[] = [
   [
     'Posts from your content system',

@@ -55,7 +55,7 @@ ${new Html(body.replace(TRY_IT_MARK, () => html`<p>Or send it from this page:</p
   };
 }
 
-/** The layout of all documentation pages. */
+/** Returns the layout of all documentation pages. */
 export function docsBody(
   guides: readonly Guide[],
   currentPath: string,
@@ -78,12 +78,12 @@ ${sections.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>`)}
 </div>`;
 }
 
-/** A guide as Markdown, for readers that aren't browsers. */
+/** Returns a guide as Markdown, for readers other than browsers. */
 export function guideMarkdown({ source }: Pick<Guide, 'source'>, baseUrl: string): string {
   return source.replaceAll(EXAMPLE_URL, baseUrl);
 }
 
-/** In reading order: group after group. */
+/** Returns links in reading order, group by group. */
 function docsLinks(guides: readonly Guide[]): DocsLink[] {
   const all: DocsLink[] = [
     ...guides.map(({ slug, title, group }) => ({ path: `/docs/${slug}`, title, group })),

@@ -46,7 +46,7 @@ export function llmsText(guides: readonly Guide[], baseUrl: string): string {
   ].join('\n');
 }
 
-/** One line per status. */
+/** Returns one line per status. */
 function errorLines(): string[] {
   const visible = Object.entries(PROBLEMS).filter(([code]) => code !== 'client_closed');
   const statuses = [...new Set(visible.map(([, { status }]) => status))].toSorted((a, b) => a - b);

@@ -4,7 +4,7 @@ import { must } from '../primitives/must.ts';
 import { GUIDE_FILES } from './guide-files.ts';
 import { escape } from './html.ts';
 
-/** Placeholder for a code span, so that the content of the span isn't parsed as Markdown. */
+/** A placeholder for a code span, so that the content of the span isn't parsed as Markdown. */
 const CODE_PLACEHOLDER = /\0(?<index>\d+)\0/gu;
 
 export function inline(text: string): string {

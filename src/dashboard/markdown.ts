@@ -12,7 +12,7 @@ export interface Article {
   /** The first paragraph, as plain text. */
   readonly summary: string;
   readonly body: Html;
-  /** Headings with an id, for the list of contents. */
+  /** The headings with an id, for the table of contents. */
   readonly headings: readonly Heading[];
 }
 
@@ -30,7 +30,7 @@ interface Reader {
   readonly headings: Heading[];
 }
 
-/** Where a guide has the form that sends a request. Other comments don't appear on pages. */
+/** Marks the place of the form that sends a request. Other comments don't appear on pages. */
 export const TRY_IT_MARK = '<!-- try-it -->';
 
 type Block = (reader: Reader, line: string) => string | undefined;
@@ -100,7 +100,7 @@ export function headingWithLink(level: number, id: string, content: Content): Ht
   return html`<${tag} id="${id}">${content} <a class="anchor" href="#${id}" aria-label="Link to this section">#</a></${tag}>`;
 }
 
-/** Undefined if the id is taken, because ids must be unique within a page. */
+/** Returns undefined if the id is taken, because ids must be unique within a page. */
 function uniqueId(reader: Reader, text: string): string | undefined {
   const id = text
     .toLowerCase()

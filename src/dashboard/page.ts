@@ -10,11 +10,11 @@ interface NavigationLink {
   readonly label: string;
 }
 
-/** Shared by all pages. */
+/** Properties that all pages share. */
 export interface Site {
   readonly assets: Assets;
   readonly navigation: readonly NavigationLink[];
-  /** Path of the sign-up page; undefined if sign-up is closed. */
+  /** The path of the sign-up page. Undefined if sign-up is closed. */
   readonly signUpPath: string | undefined;
 }
 
@@ -26,23 +26,23 @@ export interface Viewer {
 export interface Page {
   readonly title: string;
   readonly description: string;
-  /** Path of this page, to mark it as current in the navigation. */
+  /** The path of this page, which is marked as current in the navigation. */
   readonly path: string;
   readonly body: Html;
   /** Undefined for visitors. */
   readonly viewer?: Viewer | undefined;
-  /** Path of the same page as Markdown. */
+  /** The path of the same page as Markdown. */
   readonly markdownPath?: string;
-  /** Absolute URL of the image for links to this page. */
+  /** The absolute URL of the image for links to this page. */
   readonly shareImage?: string;
-  /** For search engines, such as `noindex`. */
+  /** A directive for search engines, such as `noindex`. */
   readonly robots?: string;
-  /** Asset names of browser modules and styles that only this page needs. */
+  /** The asset names of browser modules and styles that only this page needs. */
   readonly modules?: readonly string[];
   readonly styles?: readonly string[];
 }
 
-/** No inline code and no third-party origins. `blob:` is for files that visitors open in the playground. */
+/** Allows no inline code and no third-party origins. `blob:` is for files that visitors open in the playground. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -69,7 +69,10 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-cache',
 };
 
-/** Only for pages without secrets: compressing a secret together with user input can leak it through the size (BREACH). */
+/**
+ * Use it only for pages without secrets: compressing a secret together with user input can leak it through the size
+ * (BREACH).
+ */
 export function sendPublicPage(reply: FastifyReply, site: Site, page: Page): FastifyReply {
   reply.headers(PAGE_HEADERS).header('vary', 'accept-encoding, cookie');
   const text = renderPage(site, page);

@@ -4,7 +4,7 @@ import type { Plan } from '../account/plans.ts';
 import { type Html, html } from './html.ts';
 
 export interface PlanOffer extends Plan {
-  /** ISO 4217, such as `USD`. */
+  /** An ISO 4217 code, such as `USD`. */
   readonly currency: string;
 }
 
@@ -21,7 +21,7 @@ ${planFacts(plan)}
 </li>`;
 }
 
-/** Price, credits and limits of a plan. */
+/** Lists the price, credits and limits of a plan. */
 export function planFacts(plan: PlanOffer): Html {
   const { imageBytes, videoBytes, videoSeconds } = plan.limits;
   return html`<p class="price"><strong>${priceOf(plan)}</strong> per month</p>

@@ -55,9 +55,9 @@ export interface PrivatePagesDependencies {
   readonly providerSignIn: ProviderSignIn;
   readonly health: () => HealthReport;
   readonly webhooks: WebhookChanges;
-  /** False: new users need a link from the operator. */
+  /** If false, new users need a link from the operator. */
   readonly signUpOpen: boolean;
-  /** Base URL of the site; empty: taken from each request. */
+  /** Base URL of the site. If empty, it is taken from each request. */
   readonly publicUrl: string;
 }
 

@@ -29,23 +29,23 @@ export interface PublicPagesDependencies {
   /** The API reference as Markdown. */
   readonly reference: string;
   readonly plainPages: readonly PlainPage[];
-  /** Whether the playground renders short clips without a key. */
+  /** True if the playground renders short clips without a key. */
   readonly hasFreeClips: boolean;
   readonly health: () => HealthReport;
   readonly version: string;
   /** The service's public URL. If empty, pages use the host that the client requested. */
   readonly publicUrl: string;
-  /** Email address or URL for reports of vulnerabilities; empty: none. */
+  /** An email address or URL for reports of vulnerabilities. May be empty. */
   readonly securityContact: string;
   readonly sessionGuard: SessionGuard;
 }
 
 type PageFor = (baseUrl: string) => Page;
 
-/** Base URL of the examples if the request has no usable host. */
+/** The base URL of the examples if the request has no usable host. */
 const LOCAL_URL = 'http://127.0.0.1:8080';
 
-/** Every public page by its path, except the page of components. */
+/** Returns every public page by its path, except the page of components. */
 function pagesOf(dependencies: PublicPagesDependencies): ReadonlyMap<string, PageFor> {
   const { site, plans, guides, plainPages, health, hasFreeClips } = dependencies;
   return new Map<string, PageFor>([
@@ -61,7 +61,7 @@ function pagesOf(dependencies: PublicPagesDependencies): ReadonlyMap<string, Pag
   ]);
 }
 
-/** For the images of links. */
+/** Returns the titles for the images of links. */
 export function publicTitles(dependencies: PublicPagesDependencies): ReadonlyMap<string, string> {
   const titles = [...pagesOf(dependencies)].map(
     ([path, page]) => [path, page(LOCAL_URL).title.replace(/ - Storybar$/u, '')] as const,

@@ -1,12 +1,12 @@
-// The sample images of the front page and their captions. Each caption is a transparent overlay on top of the image. The
-// overlays are files, so the page looks complete at once, however many renders wait for a worker. `npm run golden:update`
-// renders them, and a test compares them with the renderer.
+// The sample images of the front page and their captions. Each caption is a transparent overlay on top of the image.
+// The overlays are files, so the page looks complete at once, however many renders wait for a worker. `npm run
+// golden:update` renders them, and a test compares them with the renderer.
 
 import type { Overlay } from '../caption/overlay.ts';
 
 export interface Sample {
   readonly name: string;
-  /** Name of the asset. */
+  /** The name of the asset. */
   readonly file: string;
   readonly width: number;
   readonly height: number;
@@ -23,7 +23,7 @@ export const HERO: Sample = {
   overlays: [{ text: 'No signal, great connection 🏔️', position: 66 }],
 };
 
-/** What the first example request of the front page returns. */
+/** The result of the first example request on the front page. */
 export const EXAMPLE: Sample = {
   name: 'example',
   file: 'sunset.webp',
@@ -68,7 +68,7 @@ export const SAMPLES: readonly Sample[] = [
 
 export const ALL_SAMPLES: readonly Sample[] = [HERO, EXAMPLE, ...SAMPLES];
 
-/** The name of the asset. */
+/** Returns the name of the asset. */
 export function overlayFile({ name }: Sample): string {
   return `samples/${name}.png`;
 }

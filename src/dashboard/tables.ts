@@ -1,5 +1,5 @@
-// Tables. On narrow screens, CSS shows each row as a card whose lines carry the name of their column; the roles keep the rows
-// and cells for screen readers, which the changed display would otherwise take away.
+// Tables. On narrow screens, CSS shows each row as a card whose lines carry the name of their column. The roles keep
+// the rows and cells for screen readers, which the changed display would otherwise remove.
 
 import { type Content, type Html, html } from './html.ts';
 
@@ -12,7 +12,7 @@ export function table(caption: string, columns: readonly string[], rows: readonl
 }
 
 export interface TableColumn {
-  /** As plain text, for the cards. Empty: the column has no name. */
+  /** The name as plain text, for the cards. Empty if the column has no name. */
   readonly label: string;
   readonly content: Content;
 }
@@ -39,7 +39,7 @@ function headCell({ label, content }: TableColumn): Html {
 function bodyRow({ id, cells }: TableRow, columns: readonly TableColumn[]): Html {
   const cell = (content: Content, index: number): Html => {
     const label = columns[index]?.label ?? '';
-    // One element inside each cell, because a card lays out label and content in two columns.
+    // Each cell contains one element, because a card lays out label and content in two columns.
     return html`<td role="cell"${label !== '' && html` data-label="${label}"`}>${content !== '' && html`<span>${content}</span>`}</td>`;
   };
   return html`<tr role="row"${id !== undefined && html` id="${id}"`}>${cells.map(cell)}</tr>\n`;

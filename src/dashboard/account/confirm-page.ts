@@ -1,6 +1,6 @@
-// Confirming an email address: the link in the email leads here. The address is confirmed by a button, because mail scanners
-// open links too. The link alone isn't enough, because a stranger can sign up with any address: the visitor also needs a
-// session or the password of the user who signed up.
+// Confirms an email address: the link in the email leads here. The address is confirmed by a button, because mail
+// scanners open links, too. The link alone isn't enough, because a stranger can sign up with any address: the visitor
+// also needs a session or the password of the user who signed up.
 
 import type { FastifyReply } from 'fastify';
 import type { Confirmation, User } from '../../store/people/user.ts';
@@ -16,7 +16,7 @@ import { queryOf, type SignedInRoutes } from './signed-in-routes.ts';
 export interface ConfirmDependencies {
   readonly sessionGuard: SessionGuard;
   readonly identity: Identity;
-  /** False: new users need a link from the operator. */
+  /** If false, new users need a link from the operator. */
   readonly signUpOpen: boolean;
 }
 
@@ -38,7 +38,7 @@ export function addConfirmPage(
   completeSignIn: CompleteSignIn,
 ): void {
   const { sessionGuard, identity, signUpOpen } = dependencies;
-  /** For a first address or a new one; the owner of the old one is told. */
+  /** Confirms a first address or a new one, and notifies the owner of the old one. */
   const confirm = async ({ request }: Visit, link: string, userId: string): Promise<Confirmed | undefined> => {
     const before = await identity.findUser(userId);
     const user = await identity.confirm(link, userId);
@@ -78,7 +78,7 @@ export function addConfirmPage(
     if (authenticated === undefined) return showPasswordForm(visit, link, found, { password: 'Incorrect password.' });
     const confirmed = await confirm(visit, link, authenticated.user.id);
     if (confirmed === undefined) return showExpired(forms, visit);
-    // Only now, because a confirmation that makes the user an operator ends their sessions.
+    // This comes last, because a confirmation that makes the user an operator ends their sessions.
     return await completeSignIn(visit, { ...authenticated, user: confirmed.user }, confirmed.path);
   });
   routes.action('/dashboard/confirmation', async (visit) => {

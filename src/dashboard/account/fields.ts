@@ -4,14 +4,14 @@ import { type Content, type Html, html } from '../html.ts';
 
 export interface Field {
   readonly name: string;
-  /** Where a page has several fields of the same name. Default: the name. */
+  /** Set where a page has several fields of the same name. Default: the name. */
   readonly id?: string;
   readonly label: string;
   readonly type?: 'text' | 'email' | 'password' | 'search';
   readonly value?: string;
   readonly autocomplete: string;
   readonly hint?: Content;
-  /** What is wrong with the submitted value. */
+  /** The fault of the submitted value. */
   readonly fault?: string | undefined;
   readonly required?: boolean;
   readonly maxLength?: number;
@@ -37,13 +37,13 @@ export function problem(text: string | undefined): Html | undefined {
   return text === undefined ? undefined : html`<p class="problem" role="alert">${text}</p>`;
 }
 
-/** To the minute, in UTC. */
+/** Shows a time to the minute, in UTC. */
 export function time(iso: string | null): Html {
   if (iso === null) return html`never`;
   return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')}</time>`;
 }
 
-/** A day of the current billing period, without the year. */
+/** Shows a day of the current billing period, without the year. */
 export function day(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${DAY.format(at)}</time>`;
 }

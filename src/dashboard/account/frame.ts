@@ -18,7 +18,7 @@ export interface PrivatePage {
   readonly title: string;
   readonly path: string;
   readonly body: Content;
-  /** Confirms an action. Default: the note that the address names. */
+  /** Confirms an action. By default, this is the note that the URL names. */
   readonly note?: Content;
   readonly styles?: readonly string[];
   readonly modules?: readonly string[];
@@ -60,7 +60,7 @@ ${page.body}
   return send(site, visit, page, body, { email: shownEmail(visit) });
 }
 
-/** A single centered form, for visitors who aren't signed in. */
+/** Sends a page with a single centered form, for visitors who aren't signed in. */
 export function sendFormPage(site: Site, visit: Visit, page: PrivatePage): FastifyReply {
   const body = html`<section class="form-page">
 <h1 class="bar">${page.title}</h1>
@@ -81,7 +81,7 @@ export function seeOther({ reply }: Pick<Visit, 'reply'>, path: string): Fastify
     .send();
 }
 
-/** A form with a CSRF token. */
+/** Returns a form with a CSRF token. */
 export function form(visit: Visit, action: string, content: Content, className = ''): Html {
   return html`<form method="post" action="${action}" class="${className}">
 <input type="hidden" name="token" value="${visit.token}">

@@ -25,7 +25,7 @@ export const OVERLAPS = {
 
 export interface KeyForm {
   readonly name: string;
-  /** As typed, one per line. */
+  /** The text as typed, one origin per line. */
   readonly origins: string;
 }
 
@@ -69,7 +69,7 @@ export class KeyChanges {
     this.#accounts = accounts;
   }
 
-  /** Newest first. */
+  /** Lists keys, newest first. */
   async list({ accountId }: User): Promise<KeySummary[]> {
     return (await this.#keys.list(accountId)).toReversed();
   }

@@ -131,7 +131,7 @@ ${originsField(typed, faults)}
 </section>`;
 }
 
-/** Why the user can't create live keys yet. */
+/** Explains why the user can't create live keys yet. */
 function liveKeyFault({ user, awaitsApproval }: SignedInVisit): string | undefined {
   if (user.unconfirmedEmail !== null) return 'confirm your email first';
   return awaitsApproval ? 'after an operator approves the account' : undefined;

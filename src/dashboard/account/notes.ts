@@ -1,4 +1,4 @@
-// Confirmations shown after an action. The address only names one of them, so a link can't put other text into a page.
+// Confirmations shown after an action. The URL only names one of them, so a link can't put other text into a page.
 
 const NOTES: Readonly<Record<string, string>> = {
   'signed-out': 'You’re signed out.',

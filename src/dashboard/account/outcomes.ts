@@ -21,7 +21,7 @@ const BROKEN_LABELS: Readonly<Record<string, string>> = {
 
 export type DayCounts = { readonly day: string } & Readonly<Record<Series, number>>;
 
-/** One entry per day, including days without renders. */
+/** Returns one entry per day, including days without renders. */
 export function countDays(rows: readonly UsageDay[], from: Date, days: number): DayCounts[] {
   return Array.from({ length: days }, (_, index) => {
     const day = dayAfter(from, index);
@@ -42,13 +42,13 @@ function seriesOf({ outcome, mode }: Pick<UsageDay, 'outcome' | 'mode'>): Series
   return statusOf(outcome) >= 500 ? 'failed' : 'refused';
 }
 
-/** An unknown outcome counts as a server error. */
+/** Returns the status of an outcome. An unknown outcome counts as a server error. */
 function statusOf(outcome: string): number {
   if (Object.hasOwn(BROKEN_LABELS, outcome)) return PROBLEMS.client_closed.status;
   return Object.hasOwn(PROBLEMS, outcome) ? PROBLEMS[outcome as keyof typeof PROBLEMS].status : 500;
 }
 
-/** The title of an error; an unknown outcome as it is. */
+/** Returns the title of an error, or an unknown outcome as it is. */
 export function outcomeLabel(outcome: string): string {
   if (outcome === 'delivered') return 'Delivered';
   const broken = BROKEN_LABELS[outcome];

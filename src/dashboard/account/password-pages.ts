@@ -1,4 +1,4 @@
-// Links by email, and what they lead to: signing in without the password, or choosing a new one.
+// Links by email and their pages: signing in without the password, or choosing a new one.
 
 import type { FastifyReply } from 'fastify';
 import { parseEmail } from '../../account/email.ts';
@@ -102,7 +102,7 @@ ${(await identity.isKnown(found)) && signInForm(visit, link)}`;
   });
 }
 
-/** For a user who knows the password, but can't use it because strangers keep guessing it, or who never chose one. */
+/** The form is for users who can't use their password because strangers keep guessing it, or who never chose one. */
 function signInForm(visit: Visit, link: string): Html {
   const content = html`<input type="hidden" name="link" value="${link}">
 <p class="small">Keep your password?</p>

@@ -29,7 +29,7 @@ export interface PlanDependencies {
   readonly store: Pick<Store, 'accounts'>;
   readonly plans: PlanBook;
   readonly billing: Billing;
-  /** Base URL of the site; empty: taken from each request. */
+  /** Base URL of the site. If empty, it is taken from each request. */
   readonly publicUrl: string;
 }
 
@@ -51,7 +51,7 @@ ${planBody(visit, plans, subscription, billing)}`;
   };
 
   routes.page(PATH, async (visit) => {
-    // After a payment, the user may be back before the provider's event arrives.
+    // The user may return from a payment before the provider's event arrives.
     if (queryOf(visit, 'done') === 'paid') await billing.refresh(visit.user.accountId);
     return await show(visit);
   });
@@ -61,7 +61,7 @@ ${planBody(visit, plans, subscription, billing)}`;
     const url = pageUrl(visit.request);
     const pages = { successUrl: `${url}?done=paid`, cancelUrl: url };
     const confirmed = confirmedCharge(fields);
-    // The card is charged only for an amount that the customer has seen a moment ago.
+    // The card is charged only for an amount that the customer has just seen.
     if (confirmed === undefined && (await billing.previewPlan(visit.user.accountId, plan)).kind === 'charge') {
       return seeOther(visit, `${CHANGE_PATH}?plan=${plan}`);
     }
@@ -82,7 +82,7 @@ ${planBody(visit, plans, subscription, billing)}`;
   });
 }
 
-/** Confirms an action with what the subscription says now, so an old link can't confirm anything that isn't true. */
+/** Confirms an action based on the current subscription, so an old link can't confirm anything that isn't true. */
 function noteFor(done: string | undefined, plans: PlanBook, subscription: Subscription | undefined): Content {
   if (done === 'paid') return 'Thank you. Your payment may take a minute to arrive.';
   if (subscription?.status !== 'active') return undefined;
@@ -103,8 +103,8 @@ function titleOf(plans: PlanBook, name: string): string {
 }
 
 /**
- * Leaves for the payment provider. Not with a redirect: the content security policy allows forms to lead only to this site,
- * and browsers apply it to redirects too.
+ * Leaves for the payment provider. This isn't a redirect, because the content security policy allows forms to lead only
+ * to this site, and browsers apply it to redirects, too.
  */
 function leaveFor(site: Site, visit: SignedInVisit, destination: 'checkout' | 'billing', url: string): FastifyReply {
   if (!/^https?:\/\//u.test(url)) {
@@ -140,7 +140,7 @@ ${planAction(plan, current, active, billing)}
 </li>`;
 }
 
-/** `current`: the plan of the subscription. Its upgrades stand out, cheaper plans don't. */
+/** `current` is the plan of the subscription. Upgrades from it stand out, cheaper plans don't. */
 function planAction(
   plan: PlanOffer,
   current: Plan | undefined,
@@ -154,7 +154,7 @@ function planAction(
   return html`<p class="choose"><a class="button${isCheaper && ' quiet'}" href="${CHANGE_PATH}?plan=${plan.name}">Choose ${plan.title}</a></p>`;
 }
 
-/** Whether a customer can choose or continue the plan without the operator. */
+/** Returns true when a customer can choose or continue the plan without the operator. */
 function isSelfService(plan: Pick<PlanOffer, 'monthlyPriceCents'> | undefined, { takesPayments }: Billing): boolean {
   return takesPayments || plan === undefined || plan.monthlyPriceCents === 0;
 }
@@ -172,7 +172,7 @@ ${canKeep && form(visit, `${PATH}/resume`, keep)}
 </div>`;
 }
 
-/** What happens to the subscription at the end of the billing period. */
+/** Describes the subscription after the end of the billing period. */
 function outlook(plans: PlanBook, { plan, nextPlan, renews, period }: Subscription): Html {
   const title = html`<strong>${titleOf(plans, plan)}</strong>`;
   if (!renews) return html`${title} ends on ${day(period.endsAt)}`;

@@ -9,11 +9,11 @@ import type { Site } from '../page.ts';
 import { field } from './fields.ts';
 import { sendFormPage } from './frame.ts';
 
-/** What is wrong with a submitted form. */
+/** The faults of a submitted form. */
 export interface FormFaults {
   readonly email?: string | undefined;
   readonly password?: string | undefined;
-  /** Concerns the form as a whole. */
+  /** A fault of the form as a whole. */
   readonly form?: string | undefined;
 }
 
@@ -60,7 +60,7 @@ export class PublicForms {
   }
 }
 
-/** The same for every address, so it doesn't reveal which ones are known. */
+/** Returns the same page for every address, so it doesn't reveal which ones are known. */
 export function checkInbox(sent: Html): { readonly title: string; readonly body: Html } {
   const body = html`<p>${sent} The link works once and expires in an hour.</p>
 <p class="small">Nothing there? Check your spam folder, or make sure the address is right.</p>`;

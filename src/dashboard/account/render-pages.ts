@@ -1,4 +1,5 @@
-// Stored renders: asynchronous ones, and results with a link. A list with filters, and one render with what can be done to it.
+// The pages of stored renders: asynchronous ones, and results with a link. There is a list with filters, and a page for
+// one render and its actions.
 
 import { AppError } from '../../errors.ts';
 import { PROBLEMS } from '../../api/statuses.ts';
@@ -77,7 +78,7 @@ function filterOf(visit: SignedInVisit): Omit<RenderPage, 'limit'> {
   };
 }
 
-/** The current filters as a query string, with changes. */
+/** Returns the current filters as a query string, with changes. */
 function queryWith(visit: SignedInVisit, changes: Readonly<Record<string, string>>): string {
   const current = Object.fromEntries(['status', 'key', 'day'].map((name) => [name, queryOf(visit, name) ?? '']));
   const entries = Object.entries({ ...current, ...changes }).filter(([, value]) => value !== '');
@@ -129,7 +130,7 @@ function keyName({ keyId }: RenderRecord, keys: readonly KeySummary[]): string {
   return keys.find(({ id }) => id === keyId)?.name ?? (keyId === undefined ? 'marketplace' : 'deleted key');
 }
 
-/** Undefined when there is no result, or it has expired. */
+/** Returns undefined when there is no result, or it has expired. */
 function resultLink({ output, result }: RenderRecord, label: string): Html | undefined {
   if (output === undefined || output.expiresAt.getTime() <= Date.now()) return undefined;
   const href = resultPath(output, parseResult(must(result, 'the facts of a result')));

@@ -31,12 +31,12 @@ const STATUSES: Readonly<Record<string, { label: string; range: readonly [number
   failed: { label: 'Server error (5xx)', range: [500, 599] },
 };
 
-/** Whose requests a page shows, and where. */
+/** The account whose requests a page shows, and the location of the page. */
 interface RequestView {
   readonly accountId: string;
   readonly path: string;
   readonly title: string;
-  /** Above the page. */
+  /** Content above the page. */
   readonly before?: Html;
 }
 
@@ -95,7 +95,7 @@ function filterOf(visit: SignedInVisit): Omit<RequestFilter, 'count'> {
   };
 }
 
-/** The current filters as a query string, with changes. */
+/** Returns the current filters as a query string, with changes. */
 function queryWith(visit: SignedInVisit, changes: Readonly<Record<string, string>>): string {
   const current = Object.fromEntries(['status', 'key', 'day'].map((name) => [name, queryOf(visit, name) ?? '']));
   const entries = Object.entries({ ...current, ...changes }).filter(([, value]) => value !== '');

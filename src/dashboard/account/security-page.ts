@@ -81,7 +81,9 @@ ${await sessionSection(store, visit)}`;
   return sendPrivate(site, visit, { title: 'Security', path: PATH, body, status });
 }
 
-/** For a user who signed up with a provider. The link proves that they still read emails to their address. */
+/**
+ * The section for a user who signed up with a provider. The link proves that they still read emails to their address.
+ */
 function noPasswordSection(visit: SignedInVisit, { sendsEmail }: Identity): Html {
   const send = html`<p class="actions"><button class="button quiet" type="submit">Email me a link to set one</button></p>`;
   return html`<section aria-labelledby="password">

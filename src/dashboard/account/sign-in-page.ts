@@ -19,7 +19,7 @@ export interface SignInDependencies {
   readonly sessionGuard: SessionGuard;
   readonly identity: Identity;
   readonly providerSignIn: ProviderSignIn;
-  /** False: new users need a link from the operator. */
+  /** If false, new users need a link from the operator. */
   readonly signUpOpen: boolean;
 }
 
@@ -69,7 +69,7 @@ ${signUpOpen && providerTerms(providerSignIn)}`;
   forms.action(PATH, async (visit, fields) => {
     const typed = { email: fields.text('email'), next: fields.text('next') };
     const attempt = {
-      // An invalid address is tried like any other, so that it takes the same time.
+      // An invalid address is checked like any other, so that it takes the same time.
       email: parseEmail(typed.email) ?? typed.email.slice(0, MAX_EMAIL),
       password: fields.text('password'),
       address: visit.request.ip,
@@ -79,7 +79,7 @@ ${signUpOpen && providerTerms(providerSignIn)}`;
       if (error instanceof AppError && error.code === 'rate_limited') return error;
       throw error;
     });
-    // Strangers may have used up the attempts. The page has other ways to sign in, which they can't use up.
+    // Strangers may have used up the attempts. The page offers other ways to sign in, which they can't use up.
     if (authenticated instanceof AppError) {
       visit.reply.header('retry-after', String(authenticated.retryAfterSeconds));
       return show(visit, typed, { form: identity.sendsEmail ? TRY_LINK : TRY_PASSKEY }, 429);

@@ -26,7 +26,7 @@ export interface SignUpDependencies {
   readonly plans: PlanBook;
   readonly billing: Billing;
   readonly providerSignIn: ProviderSignIn;
-  /** False: new users need a link from the operator. */
+  /** If false, new users need a link from the operator. */
   readonly signUpOpen: boolean;
 }
 
@@ -80,7 +80,7 @@ ${newPasswordField('Password', faults)}
   });
 }
 
-/** For a new user. Without a free plan, they choose one first. */
+/** Sets up the account of a new user. Without a free plan, they choose one first. */
 export async function beginAccount(
   { sessionGuard, store, plans, billing }: SignUpDependencies,
   visit: Visit,

@@ -1,5 +1,5 @@
-// Routes for signed-in users. Other visitors are redirected to the sign-in page, a role that doesn't allow the page is refused,
-// and a form is read only if one of our pages sent it.
+// Routes for signed-in users. Other visitors are redirected to the sign-in page. A role that doesn't allow the page is
+// refused, and a form is read only if one of our pages sent it.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { may } from '../../account/roles.ts';
@@ -51,12 +51,12 @@ export class SignedInRoutes {
   }
 }
 
-/** The value of `:id` in the path. */
+/** Returns the value of `:id` in the path. */
 export function idOf({ request }: Pick<SignedInVisit, 'request'>): string {
   return must((request.params as { id?: string }).id, 'the id in the path');
 }
 
-/** Undefined when the parameter is missing, empty or repeated. */
+/** Returns undefined when the parameter is missing, empty or repeated. */
 export function queryOf({ request }: Pick<SignedInVisit, 'request'>, name: string): string | undefined {
   const value = (request.query as Record<string, unknown>)[name];
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -68,7 +68,7 @@ function redirectToSignIn(request: FastifyRequest, reply: FastifyReply): Fastify
   return seeOther({ reply }, `/signin${next}`);
 }
 
-/** Where the sign-in page may redirect to: our own pages for signed-in users and nothing else. */
+/** Returns true for paths that the sign-in page may redirect to: our own pages for signed-in users and nothing else. */
 export function isPrivatePath(path: string): boolean {
   return /^\/(?:dashboard|operator)(?:\/[\w-]+)*$/u.test(path);
 }

@@ -18,11 +18,11 @@ export interface StartDependencies {
   readonly site: Site;
   readonly store: Pick<Store, 'usage'>;
   readonly sessionGuard: SessionGuard;
-  /** Base URL of the site; empty: taken from each request. */
+  /** Base URL of the site. If empty, it is taken from each request. */
   readonly publicUrl: string;
 }
 
-/** What the page shows below the code. */
+/** The content below the code. */
 interface FirstRequest {
   readonly state: 'waiting' | 'rejected' | 'delivered';
   readonly text: string;
@@ -51,7 +51,10 @@ ${statusSection(await firstRequest(store, visit))}`;
   });
 }
 
-/** Says what is missing for live keys: a confirmed address, or the operator's approval. Undefined when nothing is. */
+/**
+ * Explains what is missing for live keys: a confirmed address, or the operator's approval. Returns undefined when
+ * nothing is.
+ */
 export function liveAccessNote(visit: SignedInVisit): Html | undefined {
   const { unconfirmedEmail } = visit.user;
   if (unconfirmedEmail === null) return visit.awaitsApproval ? approvalNote(visit) : undefined;

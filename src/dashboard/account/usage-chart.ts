@@ -14,7 +14,7 @@ const TOP = 14;
 const CARD_WIDTH = 160;
 const CARD_LINE = 17;
 const CARD_PADDING = 8;
-/** So that a date doesn't run into the last one. */
+/** This width keeps a date from running into the last one. */
 const DATE_WIDTH = 110;
 const SHORT_DAY = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
@@ -56,7 +56,7 @@ function totalOf(day: DayCounts): number {
   return SERIES.reduce((sum, name) => sum + day[name], 0);
 }
 
-/** The smallest of 1, 2 or 5 times a power of ten that isn't below the value. */
+/** Returns the smallest of 1, 2 or 5 times a power of ten that isn't below the value. */
 export function niceMaximum(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   return [1, 2, 5, 10].map((factor) => factor * power).find((maximum) => maximum >= value) ?? value;
@@ -77,7 +77,9 @@ function column(day: DayCounts, index: number, columns: number, axisMax: number)
   return html`<g>${parts}</g>`;
 }
 
-/** Appears while the pointer is over the day. Drawn after all columns, so that none of them covers it. */
+/**
+ * The card appears while the pointer is over the day. It is drawn after all columns, so that none of them covers it.
+ */
 function hoverCard(day: DayCounts, index: number, columns: number): Html {
   const step = (WIDTH - LEFT) / columns;
   const x = LEFT + index * step;
@@ -99,7 +101,7 @@ function grid(axisMax: number): Html {
   })}</g>`;
 }
 
-/** Every few days, and the last one, which is usually today. */
+/** Labels every few days, and the last one, which is usually today. */
 function dates(days: readonly DayCounts[]): Html {
   const step = (WIDTH - LEFT) / days.length;
   const interval = Math.ceil(days.length / 5);

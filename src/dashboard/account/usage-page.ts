@@ -73,7 +73,7 @@ ${await usageBody({ store, plans }, visit, account, OWN_PATH)}`;
   });
 }
 
-/** `path` is the page that shows it. Only the customer's own page has exports and links to keys. */
+/** `path` is the path of the page. Only the customer's own page has exports and links to keys. */
 export async function usageBody(
   { store, plans }: Omit<UsageDependencies, 'site'>,
   visit: SignedInVisit,
@@ -91,7 +91,7 @@ function stateOf({ state }: AccountSummary): Html | undefined {
   return html`<p class="problem"><a href="/dashboard/plan">Choose a plan</a> to activate your API keys.</p>`;
 }
 
-/** The credits of the current billing period; undefined without an active plan. */
+/** Shows the credits of the current billing period. Returns undefined without an active plan. */
 export async function creditsSection(
   store: Pick<Store, 'ledger'>,
   plans: PlanBook,
@@ -112,7 +112,7 @@ ${brokenDeliveries(deliveries)}
 </section>`;
 }
 
-/** Shown from the first broken delivery on. */
+/** The section is shown from the first broken delivery on. */
 function brokenDeliveries(deliveries: DeliveryCounts): Html | undefined {
   const { brokenFree, brokenCharged } = deliveries;
   if (brokenFree + brokenCharged === 0) return undefined;
@@ -120,7 +120,10 @@ function brokenDeliveries(deliveries: DeliveryCounts): Html | undefined {
 The first ${count(allowedBroken(deliveries))} are always free; see <a href="/docs/limits#credits">Limits and credits</a>.</p>`;
 }
 
-/** Per day and per key, for the chosen range. The chart of all keys and types also has requests that were never rendered. */
+/**
+ * Shows usage per day and per key for the chosen range. The chart of all keys and types also has requests that were
+ * never rendered.
+ */
 async function rangeSection(
   store: Pick<Store, 'usage' | 'keys'>,
   visit: SignedInVisit,

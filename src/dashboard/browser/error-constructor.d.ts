@@ -1,4 +1,4 @@
-// `errors.ts`, whose types the pure modules use, sets this property. Engines that don't know it ignore it.
+// `errors.ts`, whose types the pure modules use, sets this property. Engines that don't support it ignore it.
 
 interface ErrorConstructor {
   stackTraceLimit: number;

@@ -23,7 +23,7 @@ for (const area of document.querySelectorAll<HTMLElement>('[data-passkey]')) {
     ask(area.dataset['options'] ?? '', form, isCreation).then(
       (credential) => {
         response.value = JSON.stringify(credential);
-        // The password has been checked with the challenge.
+        // The password was already checked together with the challenge.
         for (const password of form.querySelectorAll<HTMLInputElement>('[type=password]')) password.disabled = true;
         form.submit();
       },

@@ -1,4 +1,4 @@
-// Requests the overlay for the current captions. Changes are debounced, and a new request cancels the one before.
+// Requests the overlay for the current captions. Changes are debounced, and a new request cancels the previous one.
 
 import { MIN_SIDE } from '../../caption/overlay.ts';
 import type { Size } from '../../layout/geometry.ts';
@@ -9,20 +9,20 @@ export interface PreviewRequest {
   readonly width: number;
   readonly height: number;
   readonly overlays: readonly SnippetOverlay[];
-  /** Further form fields: the style and the safe area. */
+  /** Other form fields: the style and the safe area. */
   readonly look?: Readonly<Record<string, string>>;
-  /** For captions of a video that have times. */
+  /** Set for captions of a video that have times. */
   readonly moment?: PreviewMoment;
 }
 
 export interface PreviewMoment {
-  /** Length of the video in seconds. */
+  /** The length of the video in seconds. */
   readonly duration: number;
   /** The frame to preview. */
   readonly milliseconds: number;
   /** Subtitles instead of the overlays. */
   readonly captions: string | undefined;
-  /** Which captions that frame shows. All frames that show the same have the same preview. */
+  /** The captions that this frame shows. All frames with the same captions have the same preview. */
   readonly shown: string;
 }
 
@@ -33,7 +33,7 @@ export interface BarRows {
 
 export interface PreviewResult {
   readonly png: Blob;
-  /** Rows of each bar, in pixels of the overlay. */
+  /** The rows of each bar, in pixels of the overlay. */
   readonly rows: readonly BarRows[];
   readonly missingGlyphs: number;
 }
@@ -43,7 +43,7 @@ export interface PreviewListener {
   readonly onError: (message: string, willRetry: boolean) => void;
 }
 
-/** The size of a preview for media of this size, whose longer side is at most `maxSide`. */
+/** Returns the size of a preview for media of this size, whose longer side is at most `maxSide`. */
 export function previewSize({ width, height }: Size, maxSide: number): Size {
   const scale = Math.min(1, maxSide / Math.max(width, height));
   const scaled = (side: number): number => Math.max(MIN_SIDE, Math.floor(side * scale));
@@ -97,7 +97,7 @@ export class Preview {
         signal: running.signal,
       });
       const seconds = Number(response.headers.get('retry-after') ?? 1);
-      // A longer wait means the limit of a day, which the visitor should know about.
+      // A longer wait means the daily limit, which the visitor should know about.
       if (response.status === 429 && seconds <= MAX_RETRY_SECONDS) {
         this.#listener.onError('Catching up…', true);
         this.request(request, seconds * 1_000);
@@ -117,7 +117,7 @@ export class Preview {
   }
 }
 
-/** Undefined for images, whose previews aren't kept. */
+/** Returns undefined for images, whose previews aren't kept. */
 function momentKey({ moment, ...rest }: PreviewRequest): string | undefined {
   return moment && JSON.stringify([rest, { ...moment, milliseconds: 0 }]);
 }

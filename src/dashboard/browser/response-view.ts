@@ -14,7 +14,7 @@ export class ResponseView {
   readonly #headers: readonly string[];
   #url = '';
 
-  /** `form` has the fields that an error can name. `headers` are the names of those to show. */
+  /** `form` has the fields that an error can refer to. `headers` are the names of those to show. */
   constructor(root: HTMLElement, form: HTMLFormElement, headers: readonly string[]) {
     this.#root = root;
     this.#form = form;
@@ -80,7 +80,7 @@ export class ResponseView {
   }
 }
 
-/** Undefined if the body isn't a JSON object, such as the page of a proxy. */
+/** Returns undefined if the body isn't a JSON object, such as the page of a proxy. */
 function parse(text: string): ProblemJson | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -4,7 +4,7 @@
 export interface SnippetOverlay {
   readonly text: string;
   readonly position?: number;
-  /** Seconds of a video. */
+  /** The time in seconds of the video. */
   readonly start?: number;
   readonly end?: number;
 }
@@ -12,18 +12,18 @@ export interface SnippetOverlay {
 export interface SnippetRequest {
   readonly baseUrl: string;
   readonly key: string;
-  /** File name of the asset; undefined for an overlay-only PNG. */
+  /** The file name of the asset. Undefined for an overlay-only PNG. */
   readonly asset?: string | undefined;
-  /** URL of the asset instead of a file. The request is sent as JSON. */
+  /** The URL of the asset instead of a file. The request is sent as JSON. */
   readonly assetUrl?: string | undefined;
-  /** Size of an overlay-only PNG. */
+  /** The size of an overlay-only PNG. */
   readonly size?: { readonly width: number; readonly height: number } | undefined;
   readonly overlays: readonly SnippetOverlay[];
   /** Subtitles of a video, instead of the overlays. */
   readonly captions?: string | undefined;
-  /** The default format if undefined. */
+  /** If undefined, the default format. */
   readonly format?: string | undefined;
-  /** Further form fields: the style and the safe area. */
+  /** Other form fields: the style and the safe area. */
   readonly look?: Readonly<Record<string, string>>;
   readonly output: string;
 }
@@ -45,7 +45,10 @@ export function snippetsFor(request: SnippetRequest): Snippet[] {
   ];
 }
 
-/** The form fields without the asset. A single caption at the default position needs no JSON, unless n8n would read it as an expression. */
+/**
+ * Returns the form fields without the asset. A single caption at the default position needs no JSON, unless n8n would
+ * read it as an expression.
+ */
 function fields({ size, overlays, captions, look = {}, format }: SnippetRequest): [string, string][] {
   const further = Object.entries({ ...look, ...(format !== undefined && { format }) });
   if (captions !== undefined) return [['captions', captions], ...further];
@@ -65,7 +68,7 @@ function isTextOnly(overlay: SnippetOverlay | undefined): boolean {
   return overlay?.position === undefined && overlay?.start === undefined && overlay?.end === undefined;
 }
 
-/** The fields of a request without a file, with real types. */
+/** Returns the fields of a request without a file, with real types. */
 function jsonFields({ assetUrl, size, overlays }: SnippetRequest): Readonly<Record<string, unknown>> {
   const [first] = overlays;
   const isPlain = overlays.length === 1 && isTextOnly(first);
@@ -139,7 +142,7 @@ function javascript(request: SnippetRequest): string {
   ].join('\n');
 }
 
-/** A JavaScript string in single quotes, which keeps double quotes in captions readable. */
+/** Returns a JavaScript string in single quotes, which keeps double quotes in captions readable. */
 function quote(text: string): string {
   const inside = JSON.stringify(text).slice(1, -1);
   return `'${inside.replaceAll(String.raw`\"`, '"').replaceAll("'", String.raw`\'`)}'`;
@@ -176,7 +179,7 @@ function pythonString(text: string): string {
   return JSON.stringify(text);
 }
 
-/** A node to paste into the n8n editor. The file comes from the binary field `data` of the node before. */
+/** Returns a node to paste into the n8n editor. The file comes from the binary field `data` of the previous node. */
 function n8n(request: SnippetRequest): string {
   const body = fields(request).map(([name, value]) => ({ parameterType: 'formData', name, value }));
   const file = { parameterType: 'formBinaryData', name: 'asset', inputDataFieldName: 'data' };

@@ -12,7 +12,7 @@ function choose(language: string): void {
   }
 }
 
-/** Storage can be switched off; the choice then lasts for this page. */
+/** Storage can be switched off. Then the choice lasts for this page. */
 function remembered(): string | null {
   try {
     return localStorage.getItem(STORAGE_KEY);

@@ -3,9 +3,9 @@
 import { defaultFormat, OUTPUT_FORMATS, WRITTEN_FORMATS } from '../../caption/output-format.ts';
 import { KEY_PLACEHOLDER, type Snippet, snippetsFor } from './snippets.ts';
 
-/** The fields as they are sent; an empty one isn't sent. */
+/** The fields as they are sent. Empty fields aren't sent. */
 export interface TryItFields {
-  /** `sample`, `file` or, for an overlay only, empty. */
+  /** `sample`, `file` or, for an overlay without an asset, empty. */
   readonly source: string;
   readonly fileName: string;
   readonly text: string;
@@ -29,7 +29,7 @@ export const TRY_IT_DEFAULTS: TryItFields = {
   height: '1280',
 };
 
-/** `sampleUrl`: where the sample photo can be downloaded. */
+/** `sampleUrl` is where the sample photo can be downloaded. */
 export function trySnippets(fields: TryItFields, baseUrl: string, sampleUrl: string): Snippet[] {
   const download = fields.source === 'sample' ? `curl -so ${SAMPLE_NAME} ${sampleUrl}\n` : '';
   return snippetsOf(fields, baseUrl).map((snippet) =>

@@ -43,7 +43,7 @@ function fields(): TryItFields {
   };
 }
 
-/** The fields that have a value, with the sample photo unless the visitor chose something else. */
+/** Returns the fields that have a value, with the sample photo unless the visitor chose something else. */
 async function requestForm(): Promise<FormData> {
   const request = new FormData();
   for (const [name, value] of new FormData(form)) if (value !== '') request.append(name, value);
@@ -67,7 +67,7 @@ function showCode(): void {
   const { baseUrl = '', sample = '' } = dataset;
   for (const { id, code } of trySnippets(fields(), baseUrl, `${baseUrl}${sample}`)) {
     const shown = find(root, `[data-language="${id}"] code`, HTMLElement);
-    // The server has colored the code, which a change takes away.
+    // The server has colored the code, and setting the same text would remove the colors.
     if (shown.textContent !== code) shown.textContent = code;
   }
 }
@@ -76,7 +76,7 @@ form.addEventListener('input', ({ target }) => {
   showSource();
   showCode();
   view.clearFaults();
-  // The panel listens to the key itself.
+  // The panel itself listens to the key field.
   if (!(target instanceof HTMLInputElement) || !target.matches('[data-key]')) panel.update();
 });
 // Browsers keep the values of fields over a reload.

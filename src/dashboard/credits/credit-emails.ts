@@ -1,5 +1,5 @@
-// Tells users by email when 80 and 100 percent of the credits of their billing period are used. Every server looks for users to
-// tell; a claim in the store decides which server sends the email, so each user gets it once.
+// Notifies users by email when 80 and 100 percent of the credits of their billing period are used. Every server looks
+// for users to notify. A claim in the store decides which server sends the email, so each user gets it once.
 
 import type { PlanBook } from '../../account/plans.ts';
 import { type Email, EmailRefused, type Mailer } from '../../mail/mailer.ts';
@@ -9,12 +9,12 @@ export interface CreditEmailsOptions {
   readonly notices: CreditNotices;
   readonly plans: PlanBook;
   readonly mailer: Mailer;
-  /** Base URL of links. */
+  /** The base URL of links. */
   readonly publicUrl: string;
   readonly onFailed: (error: unknown, notice: CreditNotice) => void;
 }
 
-/** The higher one first: a user who has used everything isn't told about 80 percent as well. */
+/** The higher one comes first, so a user who has used everything isn't told about 80 percent as well. */
 const PERCENTAGES = [100, 80] as const;
 const BATCH = 100;
 
@@ -25,7 +25,10 @@ export class CreditEmails {
     this.#options = options;
   }
 
-  /** Sends what is due. A failed email is tried again in a later run, unless its recipient is refused for good. */
+  /**
+   * Sends the emails that are due. A failed email is retried in a later run, unless its recipient is refused
+   * permanently.
+   */
   async send(): Promise<void> {
     const { notices, plans } = this.#options;
     for (const percent of PERCENTAGES) {
@@ -37,7 +40,7 @@ export class CreditEmails {
     }
   }
 
-  /** False when the mail server is away. */
+  /** Returns false when the mail server is unavailable. */
   async #send(notice: CreditNotice): Promise<boolean> {
     const { notices, mailer, onFailed } = this.#options;
     if (!(await notices.claim(notice))) return true;

@@ -22,7 +22,7 @@ const GRAMMARS: Readonly<Record<string, RegExp>> = {
   n8n: JSON_TEXT,
 };
 
-/** Code of an unknown language stays plain. */
+/** Code in an unknown language stays plain. */
 export function highlight(code: string, language: string): Html {
   const grammar = GRAMMARS[language];
   if (grammar === undefined) return new Html(escape(code));

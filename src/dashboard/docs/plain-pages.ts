@@ -1,5 +1,5 @@
-// Pages made of one Markdown file: the changelog, the terms, the privacy policy and the retention periods. The last three are
-// templates that an operator can replace. And the status of the service.
+// Pages made of one Markdown file: the changelog, the terms, the privacy policy and the retention periods. The last
+// three are templates that an operator can replace. The status page is here, too.
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,7 +14,7 @@ export interface PlainPage extends Article {
 
 const LEGAL_PAGES = ['terms', 'privacy', 'retention'] as const;
 
-/** `custom` is a folder with the operator's own versions; empty: all pages come from the templates. */
+/** `custom` is a folder with the operator's own versions. If it is empty, all pages come from the templates. */
 export async function loadPlainPages(docs: string, changelog: string, custom: string): Promise<PlainPage[]> {
   const legal = LEGAL_PAGES.map(async (name) => ({
     path: `/${name}`,
@@ -46,7 +46,7 @@ export function plainPage({ path: pagePath, title, summary, body }: PlainPage): 
   };
 }
 
-/** What visitors may know about the state of the service. Operators see more at /operator. */
+/** Shows what visitors may know about the state of the service. Operators see more at /operator. */
 export function statusPage({ status, version, uptimeSeconds, renderer }: HealthReport): Page {
   const parts: readonly (readonly [string, boolean])[] = [
     ['API', status === 'ok'],

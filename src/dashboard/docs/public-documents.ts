@@ -17,11 +17,11 @@ export interface PublicDocumentsDependencies {
   readonly version: string;
   /** The service's public URL. If empty, documents use the host that the client requested. */
   readonly publicUrl: string;
-  /** Email address or URL for reports of vulnerabilities; empty: there is no security.txt. */
+  /** An email address or URL for reports of vulnerabilities. If empty, there is no security.txt. */
   readonly securityContact: string;
-  /** Takes a while, so it is called when the first visitor searches. */
+  /** Called when the first visitor searches, because it takes a while. */
   readonly index: () => readonly SearchSection[];
-  /** Paths of all pages that search engines may show. */
+  /** The paths of all pages that search engines may show. */
   readonly paths: readonly string[];
   readonly baseUrlOf: (request: FastifyRequest) => string;
 }

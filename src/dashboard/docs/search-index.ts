@@ -23,7 +23,7 @@ export function searchIndex(guides: readonly Guide[], reference: string): Search
   return pages.flatMap(sectionsOf);
 }
 
-/** A page is cut at its headings. */
+/** Splits a page at its headings. */
 function sectionsOf({ path, title, body }: SearchPage): SearchSection[] {
   return body.split(/(?=<h[2-4] id=")/u).map((part) => {
     const heading = /^<h[2-4] id="(?<id>[^"]+)">(?<text>.*?) <a class="anchor"/su.exec(part)?.groups;

@@ -13,8 +13,8 @@ interface Document {
 const LANGUAGES: Readonly<Record<string, string>> = { curl: 'Shell', javascript: 'JavaScript', python: 'Python' };
 
 /**
- * `publicUrl` is empty if the operator hasn't set one. `servers` is then relative, because behind a proxy that terminates TLS
- * the requested host doesn't tell the scheme that clients use. `baseUrl` is for code samples only.
+ * `publicUrl` is empty if the operator hasn't set one. Then `servers` is relative, because behind a proxy that
+ * terminates TLS the requested host doesn't reveal the scheme that clients use. `baseUrl` is for code samples only.
  */
 export function servedOpenApi(version: string, publicUrl: string, baseUrl: string): string {
   const document = openApiDocument(version) as unknown as Document;

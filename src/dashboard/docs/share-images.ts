@@ -23,7 +23,7 @@ export interface ShareImageDependencies {
   readonly titles: ReadonlyMap<string, string>;
 }
 
-/** The path of the image for links to a page. */
+/** Returns the path of the image for links to a page. */
 export function shareImagePath(pagePath: string): string {
   return `/share/${pagePath === '/' ? 'home' : pagePath.slice(1).replaceAll('/', '-')}.png`;
 }

@@ -1,5 +1,5 @@
-// The form of the documentation that sends a real request. It is paid like a render in the playground: with a key, from the
-// visitor's session, or free with a watermark.
+// The form of the documentation that sends a real request. It is paid for like a render in the playground: with a key,
+// from the visitor's session, or free with a watermark.
 
 import { FORMATS_OF } from '../../caption/output-format.ts';
 import { STYLE_PRESETS } from '../../caption/style-presets.ts';
@@ -13,7 +13,7 @@ import type { PlanOffer } from '../plan-cards.ts';
 import { freeSignUpPath, priceAttributes } from '../playground/price-attributes.ts';
 import { snippetTabs } from '../snippet-tabs.ts';
 
-/** Browser module of pages with the form. */
+/** The browser module of pages with the form. */
 export const TRY_IT_MODULE = 'try-it.js';
 
 const HEADERS = ['retry-after', ...Object.keys(RESPONSE_HEADERS)];
@@ -67,12 +67,12 @@ function row(id: string, label: string, control: Content, className = ''): Html 
   return html`<div class="try-row ${className}"><label for="${id}"><code>${label}</code></label>${control}</div>`;
 }
 
-/** Without limits of its own, so that visitors can see what the API says about a wrong value. */
+/** The input has no limits of its own, so that visitors can see the API's response to a wrong value. */
 function input(name: string, value: string, mode = 'text'): Html {
   return html`<input id="try-${name}" name="${name}" type="text" inputmode="${mode}" dir="auto" autocomplete="off" value="${value}">`;
 }
 
-/** The first one is the API's default and isn't sent. */
+/** The first value is the API's default and isn't sent. */
 function select(name: string, values: readonly string[]): Html {
   return html`<select id="try-${name}" name="${name}">${values.map(
     (value, index) => html`<option value="${index > 0 && value}">${value}${index === 0 && ' (default)'}</option>`,

@@ -8,13 +8,13 @@ export type CookieName = 'storybar' | 'storybar-device' | 'storybar-new-key' | '
 export interface NewCookie {
   readonly name: CookieName;
   readonly value: string;
-  /** Without it, the browser deletes the cookie when it is closed; 0 deletes it immediately. */
+  /** Without it, the browser deletes the cookie when it is closed. 0 deletes it immediately. */
   readonly maxAgeSeconds?: number;
 }
 
 const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/iu;
 
-/** False behind a proxy: it may use HTTPS toward the browser. */
+/** Returns false behind a proxy, which may use HTTPS toward the browser. */
 function isPlainLoopback({ protocol, headers }: FastifyRequest, publicUrl: string): boolean {
   if (publicUrl.startsWith('https:') || protocol !== 'http' || 'x-forwarded-for' in headers) return false;
   return LOOPBACK.test(headers.host ?? '');

@@ -7,7 +7,7 @@ import { AppError } from '../../errors.ts';
 
 const PURPOSE = 'form';
 
-/** The token for forms, derived from the secret in the visitor's session cookie. */
+/** Returns the token for forms, derived from the secret in the visitor's session cookie. */
 export function csrfToken(secret: string): string {
   return tokenOf(secret, PURPOSE);
 }
@@ -34,7 +34,7 @@ export function assertNotForged(
   }
 }
 
-/** Ignores the scheme: behind a proxy that terminates TLS, requests arrive over plain HTTP. */
+/** Ignores the scheme, because behind a proxy that terminates TLS, requests arrive over plain HTTP. */
 function isOwnOrigin(origin: string, host: string | undefined, publicUrl: string): boolean {
   if (!URL.canParse(origin)) return false;
   if (publicUrl !== '' && origin === new URL(publicUrl).origin) return true;

@@ -14,7 +14,7 @@ export function createDeviceToken(tokenKey: string): string {
   return `${deviceId}.${signatureOf(deviceId, tokenKey)}`;
 }
 
-/** The id of the device; undefined unless the token was created with this key. */
+/** Returns the id of the device, or undefined unless the token was created with this key. */
 export function verifyDeviceToken(token: string | undefined, tokenKey: string | undefined): string | undefined {
   const [deviceId = '', signature = ''] = (token ?? '').split('.', 2);
   return isSameText(signature, signatureOf(deviceId, tokenKey ?? UNKNOWN_USER_KEY)) ? deviceId : undefined;

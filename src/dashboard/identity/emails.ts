@@ -5,7 +5,7 @@ export interface EmailText {
   readonly text: string;
 }
 
-/** What an email is for, as logged when it can't be sent. */
+/** The purpose of an email, as logged when it can't be sent. */
 export type EmailPurpose =
   | 'sign-up'
   | 'account-exists'
@@ -14,7 +14,7 @@ export type EmailPurpose =
   | 'email-changed'
   | SecurityChange;
 
-/** What users are told about, in case it wasn't them. */
+/** Changes that users are notified of, in case someone else made them. */
 export type SecurityChange = 'passkey-added' | 'two-factor-off';
 
 const LINK_NOTE = 'The link works once and expires in an hour:';
@@ -60,7 +60,7 @@ export const EMAILS: Readonly<Record<EmailPurpose, (link: string) => EmailText>>
   }),
 };
 
-/** Without a link, for an address that has an account: a user can't take it over. */
+/** Sent without a link to an address that has an account, because a user can't take it over. */
 export const EMAIL_TAKEN: EmailText = {
   subject: 'Your address was entered for another Storybar account',
   text:
@@ -77,7 +77,7 @@ export function invitation(inviter: string, link: string): EmailText {
   };
 }
 
-/** For an address that has an account: a user belongs to one account only. */
+/** Sent to an address that has an account, because a user belongs to one account only. */
 export function knownInvitation(inviter: string): EmailText {
   return {
     subject: 'You are invited to a Storybar account',

@@ -12,7 +12,7 @@ export class FormFields {
     this.#fields = fields;
   }
 
-  /** Empty when the field is missing. */
+  /** Returns an empty text when the field is missing. */
   text(name: string): string {
     return this.#fields.get(name) ?? '';
   }

@@ -30,11 +30,14 @@ export interface IdentityOptions {
   readonly mailer: Mailer | undefined;
   /** `requestId` is the id of the request that caused the email. */
   readonly onEmailFailed: (error: unknown, purpose: LoggedPurpose, requestId: string) => void;
-  /** Base URL of links in emails. Always set when there is a mailer. */
+  /** The base URL of links in emails. Always set when there is a mailer. */
   readonly publicUrl: string;
-  /** A user who proves to own this address becomes an operator; empty: no address does. */
+  /** A user who proves to own this address becomes an operator. If empty, no address does. */
   readonly operatorEmail: string;
-  /** True: accounts can use live keys as soon as their user signs up. Otherwise the address is confirmed, or the operator approves. */
+  /**
+   * If true, accounts can use live keys as soon as their user signs up. Otherwise the address must be confirmed, or the
+   * operator approves.
+   */
   readonly trustsSignUps: boolean;
   readonly clock?: () => Date;
 }
@@ -52,7 +55,7 @@ export interface SignInAttempt {
   readonly email: string;
   readonly password: string;
   readonly address: string;
-  /** From the browser's cookie, not verified yet. */
+  /** The token from the browser's cookie, not verified yet. */
   readonly deviceToken: string | undefined;
 }
 
@@ -76,12 +79,12 @@ export class Identity {
     this.#clock = options.clock ?? (() => new Date());
   }
 
-  /** True: users confirm their address with a link in an email before they can create live keys. */
+  /** If true, users confirm their address with a link in an email before they can create live keys. */
   get sendsEmail(): boolean {
     return this.#options.mailer !== undefined;
   }
 
-  /** Undefined when the email or the password is wrong. */
+  /** Returns undefined when the email or the password is wrong. */
   async signIn({ email, password, address, deviceToken }: SignInAttempt): Promise<AuthenticatedUser | undefined> {
     const user = await this.#options.users.findByEmail(email);
     return await this.#signIn(user, email, { password, address, deviceToken });
@@ -101,7 +104,10 @@ export class Identity {
     return isCorrect ? authenticated(user) : undefined;
   }
 
-  /** Without email. Undefined when the address is taken or belongs to the operator, who has to prove it another way. */
+  /**
+   * Signs up without email. Returns undefined when the address is taken or belongs to the operator, who has to prove it
+   * another way.
+   */
   async signUp(email: string, password: string, address: string): Promise<AuthenticatedUser | undefined> {
     const { users, passwords, throttle, operatorEmail, trustsSignUps } = this.#options;
     await throttle.takeSignUp(address, mailboxOf(email));
@@ -112,9 +118,9 @@ export class Identity {
   }
 
   /**
-   * With email. Works for every address, so the response doesn't reveal which ones are known. Confirming takes both the
-   * link, which only the owner of the address gets, and a session or the password of this user. Only an unknown address can
-   * be confirmed.
+   * Signs up with email. Works for every address, so the response doesn't reveal which ones are known. Confirming takes
+   * both the link, which only the owner of the address gets, and a session or the password of this user. Only an
+   * unknown address can be confirmed.
    */
   async signUpUnconfirmed({ email, address, requestId }: EmailRequest, password: string): Promise<AuthenticatedUser> {
     const { users, passwords, throttle } = this.#options;
@@ -142,9 +148,9 @@ export class Identity {
   }
 
   /**
-   * Checks the password of the user who signed up, for a visitor without a session of that user. It is a sign-in with the
-   * same limits and timing, and each of several sign-ups with one address needs its own
-   * password. Undefined when the password is wrong.
+   * Checks the password of the user who signed up, for a visitor without a session of that user. It is a sign-in with
+   * the same limits and timing. Each of several sign-ups with one address needs its own password. Returns undefined
+   * when the password is wrong.
    */
   async signInToConfirm(
     { userId }: Confirmation,
@@ -155,8 +161,9 @@ export class Identity {
   }
 
   /**
-   * `userId` is the user who proved to have signed up. Otherwise the owner of an address could give it to a stranger who
-   * signed up with it. Undefined when the link has been used or has expired, or the address belongs to another user by now.
+   * `userId` is the user who proved to have signed up. Otherwise the owner of an address could give it to a stranger
+   * who signed up with it. Returns undefined when the link has been used or has expired, or the address has been taken
+   * by another user.
    */
   async confirm(secret: string, userId: string): Promise<User | undefined> {
     const found = await this.findConfirmation(secret);
@@ -168,8 +175,8 @@ export class Identity {
   }
 
   /**
-   * Sends a link to the new address; until it is confirmed, the old one stays. Works for every address, so the response
-   * doesn't reveal which ones are known. False when the password is wrong.
+   * Sends a link to the new address. Until it is confirmed, the old one stays. Works for every address, so the response
+   * doesn't reveal which ones are known. Returns false when the password is wrong.
    */
   async requestEmailChange(user: User, password: string, request: EmailRequest): Promise<boolean> {
     const { email, address, requestId } = request;
@@ -182,7 +189,7 @@ export class Identity {
     return true;
   }
 
-  /** Tells the old address, so that its owner notices a change that they didn't make. */
+  /** Notifies the old address, so that its owner notices a change that they didn't make. */
   reportEmailChange(oldEmail: string, requestId: string): void {
     const { mailer, publicUrl } = this.#options;
     this.#inBackground('email-changed', requestId, async () => {
@@ -190,7 +197,7 @@ export class Identity {
     });
   }
 
-  /** Tells the user about a change that makes signing in easier for a stranger who has the password. */
+  /** Notifies the user of a change that makes signing in easier for a stranger who has the password. */
   reportSecurityChange({ email }: User, change: SecurityChange, requestId: string): void {
     const { mailer, publicUrl } = this.#options;
     if (mailer === undefined || email === null) return;
@@ -199,7 +206,7 @@ export class Identity {
     });
   }
 
-  /** Tells the user, so that they notice a way to sign in that they didn't add. Does nothing without email. */
+  /** Notifies the user, so that they notice a way to sign in that they didn't add. Does nothing without email. */
   reportProviderLinked({ email }: User, providerName: string, requestId: string): void {
     const { mailer, publicUrl } = this.#options;
     if (mailer === undefined || email === null) return;
@@ -212,15 +219,15 @@ export class Identity {
   }
 
   /**
-   * Sends a link to sign in or to choose a new password. Unlike the attempts to sign in, strangers can't use these up: without
-   * another email, the mailbox has links that are still valid.
+   * Sends a link to sign in or to choose a new password. Strangers can't use these up, unlike sign-in attempts: when no
+   * further email is sent, the mailbox already has valid links.
    */
   async requestLink({ email, address, requestId }: EmailRequest): Promise<void> {
     await this.#options.throttle.take('reset', address, email);
     this.#inBackground('password-reset', requestId, async () => await this.#emailLink(email, 'password-reset'));
   }
 
-  /** Whether the link is for a user who exists, rather than for a new one. */
+  /** Returns true when the link is for a user who exists, rather than for a new one. */
   async isKnown({ email }: PasswordLink): Promise<boolean> {
     return await this.#isKnown(email);
   }
@@ -229,19 +236,22 @@ export class Identity {
     return isSecret(secret) ? await this.#options.users.findLink(hashSecret(secret)) : undefined;
   }
 
-  /** Undefined when the link has been used or has expired. */
+  /** Returns undefined when the link has been used or has expired. */
   async useLink(secret: string, password: string): Promise<AuthenticatedUser | undefined> {
     const { users, passwords } = this.#options;
     return authenticated(await users.useLink(hashSecret(secret), await passwords.hash(password)));
   }
 
-  /** Signs in without the password, and keeps it. Undefined when the link has been used or has expired, or is for a new user. */
+  /**
+   * Signs in without changing the password. Returns undefined when the link has been used or has expired, or is for a
+   * new user.
+   */
   async useLinkToSignIn(secret: string): Promise<AuthenticatedUser | undefined> {
     if (!isSecret(secret)) return undefined;
     return authenticated(await this.#options.users.useLinkToSignIn(hashSecret(secret)));
   }
 
-  /** Undefined when the current password is wrong. Ends all sessions, including the current one. */
+  /** Returns undefined when the current password is wrong. Ends all sessions, including the current one. */
   async changePassword(
     user: User,
     currentPassword: string,
@@ -261,12 +271,12 @@ export class Identity {
     return await passwords.verify(user.passwordHash, password);
   }
 
-  /** For what costs much or sends an email to an address that someone else typed. */
+  /** Limits actions that are expensive or send an email to an address that someone else typed. */
   async throttle(action: 'invite' | 'export', user: User, address: string): Promise<void> {
     await this.#options.throttle.take(action, address, user.accountId);
   }
 
-  /** For an invitation. The email to a known address doesn't contain the link, so it can't change that user. */
+  /** Sends an invitation. The email to a known address doesn't contain the link, so it can't change that user. */
   emailInvitation(email: string, inviter: string, link: string, requestId: string): void {
     this.#inBackground('invitation', requestId, async () => {
       const isKnown = email === this.#options.operatorEmail || (await this.#isKnown(email));
@@ -275,12 +285,12 @@ export class Identity {
     });
   }
 
-  /** Undefined when the address belongs to a user by now. */
+  /** Returns undefined when the address has been taken by a user meanwhile. */
   async acceptInvitation(secret: string, password: string, members: Members): Promise<AuthenticatedUser | undefined> {
     return authenticated(await members.accept(hashSecret(secret), await this.#options.passwords.hash(password)));
   }
 
-  /** Whether an invitation that isn't sent by email may be created for the address. */
+  /** Returns true when an invitation that isn't sent by email may be created for the address. */
   async canInvite(email: string): Promise<boolean> {
     return email !== this.#options.operatorEmail && !(await this.#isKnown(email));
   }

@@ -1,6 +1,6 @@
-// A new API key on its way to the page that shows it. The form that created it redirects there, so reloading can't create a
-// second key. The database has only a hash of the key, and the next request may reach another server: the key therefore travels
-// in a cookie, encrypted for this session and for one purpose.
+// Carries a new API key to the page that shows it. The form that created the key redirects there, so reloading can't
+// create a second key. The database has only a hash of the key, and the next request may reach another server. The key
+// therefore travels in a cookie, encrypted for this session and for one purpose.
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
@@ -21,7 +21,7 @@ export function sealNewKey(secret: string, newKey: ShownKey): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url');
 }
 
-/** Undefined when the cookie belongs to another session or was changed. */
+/** Returns undefined when the cookie belongs to another session or was changed. */
 export function openNewKey(secret: string, sealed: string): ShownKey | undefined {
   const bytes = Buffer.from(sealed, 'base64url');
   if (bytes.length <= NONCE_BYTES + TAG_BYTES) return undefined;
@@ -31,7 +31,7 @@ export function openNewKey(secret: string, sealed: string): ShownKey | undefined
     const text = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
     return JSON.parse(text.toString('utf8')) as ShownKey;
   } catch {
-    // Not encrypted with the secret of this session.
+    // The cookie wasn't encrypted with the secret of this session.
     return undefined;
   }
 }

@@ -1,5 +1,5 @@
-// Which permission each page and form of the dashboard needs. A path that isn't listed needs the permission to develop, so a
-// new page is never open to every role by accident.
+// The permission that each page and form of the dashboard needs. A path that isn't listed needs the permission to
+// develop, so a new page is never open to every role by accident.
 
 import type { Permission } from '../../account/roles.ts';
 

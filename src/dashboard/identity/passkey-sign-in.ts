@@ -17,7 +17,7 @@ export interface PasskeySignInOptions {
   readonly throttle: Throttle;
 }
 
-/** The browser that talks to us: its session cookie, hashed, and the origin of our pages as it sees them. */
+/** The browser of the visitor: its session cookie, hashed, and the origin of our pages as it sees them. */
 export interface PasskeyVisitor {
   readonly visitor: string;
   readonly origin: string;
@@ -28,7 +28,7 @@ type ChallengePurpose = 'sign-in' | `register ${string}`;
 
 const CHALLENGE_MS = 5 * 60_000;
 const SITE_NAME = 'Storybar';
-/** Loaded on demand, because it would take a third of the time that a server needs to start. */
+/** Loaded on demand, because it would take a third of the server's startup time. */
 const webAuthn = async (): Promise<typeof WebAuthn> => await import('@simplewebauthn/server');
 
 const RESPONSE = z.object({
@@ -75,7 +75,7 @@ export class PasskeySignIn {
     return options;
   }
 
-  /** False when the response isn't valid for a challenge of this visitor, or the passkey is known already. */
+  /** Returns false when the response isn't valid for a challenge of this visitor, or the passkey is known already. */
   async register(user: User, name: string, text: string, visit: PasskeyVisitor): Promise<boolean> {
     const response = parse(REGISTRATION, text);
     if (response === undefined) return false;
@@ -101,7 +101,7 @@ export class PasskeySignIn {
     return options;
   }
 
-  /** Undefined when the passkey is unknown, or the response isn't valid for a challenge of this visitor. */
+  /** Returns undefined when the passkey is unknown, or the response isn't valid for a challenge of this visitor. */
   async signIn(text: string, visit: PasskeyVisitor): Promise<AuthenticatedUser | undefined> {
     const { users, passkeys, throttle } = this.#options;
     const response = parse(ASSERTION, text);
@@ -142,7 +142,10 @@ function registrationOf({ id }: User): ChallengePurpose {
   return `register ${id}`;
 }
 
-/** The purpose is part of it: anyone gets a challenge for signing in, but one for adding a passkey takes the password. */
+/**
+ * The purpose is part of the hash: anyone gets a challenge for signing in, but one for adding a passkey takes the
+ * password.
+ */
 function hashOf(purpose: ChallengePurpose, challenge: string): string {
   return hashSecret(`${purpose} ${challenge}`);
 }
@@ -155,7 +158,7 @@ function parse<Value>(schema: z.ZodType<Value>, text: string): Value | undefined
   try {
     return schema.safeParse(JSON.parse(text)).data;
   } catch {
-    // Not JSON.
+    // The text isn't JSON.
     return undefined;
   }
 }

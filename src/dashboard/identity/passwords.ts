@@ -21,7 +21,7 @@ export class Passwords {
     return await this.#limited(async () => await hash(normalizePassword(password), COST));
   }
 
-  /** False for an unknown user, who has no hash. */
+  /** Returns false for an unknown user, who has no hash. */
   async verify(passwordHash: string | undefined, password: string): Promise<boolean> {
     const expected = passwordHash ?? (await this.#decoyHash);
     const isCorrect = await this.#limited(async () => await verify(expected, normalizePassword(password)));

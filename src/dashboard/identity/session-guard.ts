@@ -1,4 +1,4 @@
-// Sessions of the site: finds out who opened a page, and reads a form only if one of our pages sent it.
+// Sessions of the site: identifies the visitor of a page, and reads a form only if one of our pages sent it.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createSecret, hashSecret, isSecret } from '../../account/secret.ts';
@@ -23,15 +23,15 @@ export interface Visit {
 
 export interface SignedInVisit extends Visit {
   readonly user: User;
-  /** True: the user's account has test keys only, until the operator approves it. */
+  /** If true, the user's account has test keys only, until the operator approves it. */
   readonly awaitsApproval: boolean;
-  /** Of the visitor's session; the store has no other name for it. */
+  /** The hash of the visitor's session, which is its id in the store. */
   readonly sessionHash: string;
 }
 
 export interface SessionGuardOptions {
   readonly sessions: Sessions;
-  /** Base URL of the site; empty: taken from each request. */
+  /** Base URL of the site. If empty, it is taken from each request. */
   readonly publicUrl: string;
   readonly clock?: () => Date;
 }
@@ -39,7 +39,7 @@ export interface SessionGuardOptions {
 /** A session is extended at most this often, so that reloading a page doesn't write to the database each time. */
 const MIN_EXTENSION_MS = 60_000;
 const DEVICE_COOKIE_SECONDS = 365 * 24 * 3_600;
-/** Long enough to copy the key and to send a first request, also after a reload. */
+/** Long enough to copy the key and to send a first request, even after a reload. */
 const NEW_KEY_SECONDS = 3_600;
 const MAX_USER_AGENT = 300;
 
@@ -54,7 +54,10 @@ export class SessionGuard {
     this.#clock = clock;
   }
 
-  /** For a page with a form that needs no session. A visitor without a cookie gets one, because the CSRF token depends on it. */
+  /**
+   * Opens a page with a form that needs no session. A visitor without a cookie gets one, because the CSRF token depends
+   * on it.
+   */
   async visit(request: FastifyRequest, reply: FastifyReply): Promise<Visit> {
     let secret = this.#secretOf(request);
     if (secret === undefined) {
@@ -64,7 +67,7 @@ export class SessionGuard {
     return { request, reply, token: csrfToken(secret) };
   }
 
-  /** Undefined when the visitor isn't signed in. */
+  /** Returns undefined when the visitor isn't signed in. */
   async member(request: FastifyRequest, reply: FastifyReply): Promise<SignedInVisit | undefined> {
     const secret = this.#secretOf(request);
     if (secret === undefined) return undefined;
@@ -76,7 +79,9 @@ export class SessionGuard {
     return { request, reply, token: csrfToken(secret), user, awaitsApproval, sessionHash };
   }
 
-  /** Like `member`, for a script on one of our pages, which sends the CSRF token in a header. Throws if the page isn't ours. */
+  /**
+   * Like `member`, for a script on one of our pages, which sends the CSRF token in a header. Throws for any other page.
+   */
   async scriptedMember(request: FastifyRequest): Promise<User | undefined> {
     const token = request.headers['x-form-token'];
     const secret = this.#secretOf(request);
@@ -100,12 +105,12 @@ export class SessionGuard {
     return fields;
   }
 
-  /** The token of a browser that has signed in before. It still has to be verified. */
+  /** Returns the token of a browser that has signed in before. It still has to be verified. */
   deviceToken(request: FastifyRequest): string | undefined {
     return readCookie(request, this.#publicUrl, 'storybar-device');
   }
 
-  /** Starts a session with a new secret and returns it. A secret that an attacker planted before is worthless. */
+  /** Starts a session with a new secret and returns it. A secret that an attacker planted earlier is worthless. */
   async signIn(
     { request, reply }: Pick<Visit, 'request' | 'reply'>,
     { user, deviceToken }: AuthenticatedUser,
@@ -135,7 +140,7 @@ export class SessionGuard {
     writeCookie({ request, reply }, this.#publicUrl, cookie);
   }
 
-  /** The key that was created a moment ago in this session. */
+  /** Returns the key that was created a moment ago in this session. */
   newKey(request: FastifyRequest): ShownKey | undefined {
     const sealed = readCookie(request, this.#publicUrl, 'storybar-new-key');
     const secret = this.#secretOf(request);

@@ -11,12 +11,15 @@ const QUARTER_HOUR_MS = 15 * 60_000;
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** One network on one account. For sign-ins it is lower than the limit of the account, so one network can't use that up. */
+/**
+ * The limit of one network on one account. For sign-ins it is lower than the limit of the account, so one network can't
+ * use that up.
+ */
 const PAIR_RATE: Rate = { burst: 10, windowMs: QUARTER_HOUR_MS };
 
 interface ActionRates {
   readonly network: Rate;
-  /** Undefined: other networks can't use up the attempts for an account. */
+  /** If undefined, other networks can't use up the attempts for an account. */
   readonly account?: Rate;
   readonly pair?: Rate;
 }
@@ -24,26 +27,28 @@ interface ActionRates {
 const RATES = {
   signIn: { network: { burst: 60, windowMs: QUARTER_HOUR_MS }, account: { burst: 40, windowMs: QUARTER_HOUR_MS } },
   signUp: { network: { burst: 20, windowMs: HOUR_MS }, account: { burst: 5, windowMs: HOUR_MS } },
-  /** How many emails an account gets is limited by the links in them; see `MAX_MAILED_LINKS`. */
+  /** The number of emails to an account is limited by the links in them; see `MAX_MAILED_LINKS`. */
   reset: { network: { burst: 20, windowMs: HOUR_MS }, pair: { burst: 5, windowMs: HOUR_MS } },
   password: { network: { burst: 60, windowMs: QUARTER_HOUR_MS }, account: { burst: 10, windowMs: QUARTER_HOUR_MS } },
   invite: { network: { burst: 20, windowMs: HOUR_MS }, account: { burst: 20, windowMs: HOUR_MS } },
   export: { network: { burst: 20, windowMs: HOUR_MS }, account: { burst: 10, windowMs: HOUR_MS } },
-  /** A code has only a million values, so few attempts are allowed for a user, wherever they come from. */
+  /** A code has only a million values, so a user gets few attempts, wherever they come from. */
   code: { network: { burst: 30, windowMs: QUARTER_HOUR_MS }, account: { burst: 10, windowMs: QUARTER_HOUR_MS } },
 } as const satisfies Record<string, ActionRates>;
 
-/** Accounts that a network can create. */
+/** The number of accounts that a network can create. */
 const DAILY_SIGN_UPS: Rate = { burst: 20, windowMs: DAY_MS };
-/** Accounts of one mailbox that get live credits without the operator's approval. */
+/** The number of accounts of one mailbox that get live credits without the operator's approval. */
 const LIVE_ACCOUNTS: Rate = { burst: 3, windowMs: 30 * DAY_MS };
-/** A browser that has signed in before, on the account it signed in to. */
+/** The limit of a browser that has signed in before, on the account it signed in to. */
 const DEVICE_RATE: Rate = { burst: 10, windowMs: QUARTER_HOUR_MS };
-/** Codes for a user in a day, so that one can't be guessed by a patient stranger who has the password. */
+/** The number of codes for a user in a day, so that a patient stranger who has the password can't guess one. */
 const DAILY_CODES: Rate = { burst: 40, windowMs: DAY_MS };
-/** Challenges for passkeys, each of which is a row in the database, and attempts to sign in with one. */
+/** The limit of passkey challenges, each of which is a row in the database, and of attempts to sign in with one. */
 const PASSKEY_RATE: Rate = { burst: 60, windowMs: QUARTER_HOUR_MS };
-/** Leaving for a sign-in provider and coming back, each of which can make this server send requests to it. */
+/**
+ * The limit of leaving for a sign-in provider and coming back, each of which can make this server send requests to it.
+ */
 const PROVIDER_RATE: Rate = { burst: 120, windowMs: QUARTER_HOUR_MS };
 
 export class Throttle {
@@ -79,17 +84,20 @@ export class Throttle {
     await this.#take(`signUp of the day from ${wideNetworkOf(address)}`, DAILY_SIGN_UPS);
   }
 
-  /** Counts an account whose address is proven. False when the mailbox has got live credits for several others before. */
+  /**
+   * Counts an account whose address is proven. Returns false when the mailbox has already got live credits for several
+   * others.
+   */
   async allowsLiveAccount(mailbox: string): Promise<boolean> {
     return (await this.#limits.take(nameOf(`live account of ${mailbox}`), LIVE_ACCOUNTS)).allowed;
   }
 
-  /** Counts a challenge for a visitor who hasn't said yet who they are. */
+  /** Counts a challenge for a visitor who hasn't been identified yet. */
   async takeChallenge(address: string): Promise<void> {
     await this.#take(`challenge from ${networkOf(address)}`, PASSKEY_RATE);
   }
 
-  /** By network only: a signature can't be guessed, so attempts to guess a password mustn't keep a passkey out. */
+  /** Counts by network only. A signature can't be guessed, so attempts to guess a password mustn't block a passkey. */
   async takePasskey(address: string): Promise<void> {
     await this.#take(`passkey from ${networkOf(address)}`, PASSKEY_RATE);
   }
@@ -112,7 +120,7 @@ function waitFor(milliseconds: number): string {
   return milliseconds > QUARTER_HOUR_MS ? 'an hour' : 'a few minutes';
 }
 
-/** Hashed, so the table of limits doesn't reveal who tried to sign in. */
+/** Returns a hash, so the table of limits doesn't reveal who tried to sign in. */
 function nameOf(limit: string): string {
   return `site:${hashSecret(limit)}`;
 }

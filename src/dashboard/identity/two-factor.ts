@@ -1,5 +1,5 @@
-// Signing in with a second factor: the code of an authenticator app, or a recovery code. Between the password and the code
-// there is no session, only a token that says whose password was right.
+// Signing in with a second factor: the code of an authenticator app, or a recovery code. Between the password and the
+// code there is no session, only a token that names the user whose password was right.
 
 import { isSameText, hashSecret, tokenOf } from '../../account/secret.ts';
 import { createRecoveryCodes, isTotpSecret, matchTotp, parseRecoveryCode } from '../../account/totp.ts';
@@ -28,18 +28,24 @@ export class TwoFactor {
     this.#clock = options.clock ?? (() => new Date());
   }
 
-  /** Undefined when the user signs in with the password alone. */
+  /** Returns undefined when the user signs in with the password alone. */
   async state({ id }: User): Promise<AuthenticatorState | undefined> {
     return await this.#options.factors.find(id);
   }
 
-  /** For a user whose password was right: the token to send together with the code. Signed like a device token. */
+  /**
+   * Returns the token that a user whose password was right sends together with the code. It is signed like a device
+   * token.
+   */
   begin(user: User): string {
     const until = this.#clock().getTime() + PENDING_MS;
     return `${user.id}.${until}.${signatureOf(user.id, until, user.tokenKey)}`;
   }
 
-  /** The user whose password was right; undefined when the token is too old or forged, or the password has changed. */
+  /**
+   * Returns the user whose password was right, or undefined when the token is too old or forged, or the password has
+   * changed.
+   */
   async pendingUser(token: string): Promise<User | undefined> {
     const [userId = '', until = '', signature = ''] = token.split('.');
     const user = await this.#options.users.find(userId);
@@ -48,14 +54,17 @@ export class TwoFactor {
     return isSameText(signature, expected) ? user : undefined;
   }
 
-  /** Undefined when the code is wrong or was used before. */
+  /** Returns undefined when the code is wrong or was used before. */
   async finish(user: User, code: string, address: string): Promise<AuthenticatedUser | undefined> {
     await this.#options.throttle.takeCode(address, user.id);
     if (!(await this.#isAccepted(user, code))) return undefined;
     return { user, deviceToken: createDeviceToken(user.tokenKey) };
   }
 
-  /** Returns the recovery codes, which can't be shown again. Undefined when the code doesn't belong to the secret. */
+  /**
+   * Returns the recovery codes, which can't be shown again. Returns undefined when the code doesn't belong to the
+   * secret.
+   */
   async turnOn(user: User, secret: string, code: string): Promise<string[] | undefined> {
     const step = isTotpSecret(secret) ? matchTotp(secret, code, this.#clock()) : undefined;
     if (step === undefined) return undefined;
@@ -69,13 +78,13 @@ export class TwoFactor {
     return added ? codes : undefined;
   }
 
-  /** Undefined when the user has no authenticator app any more. */
+  /** Returns undefined when the user has no authenticator app any more. */
   async replaceRecoveryCodes({ id }: User): Promise<string[] | undefined> {
     const codes = createRecoveryCodes();
     return (await this.#options.factors.replaceRecoveryCodes(id, codes.map(hashSecret))) ? codes : undefined;
   }
 
-  /** False when it was off already. */
+  /** Returns false when it was off already. */
   async turnOff({ id }: User): Promise<boolean> {
     return await this.#options.factors.remove(id, `user:${id}`);
   }

@@ -1,4 +1,4 @@
-// Accepting an invitation: the visitor chooses a password and becomes a member of the account.
+// The page to accept an invitation: the visitor chooses a password and becomes a member of the account.
 
 import type { FastifyReply } from 'fastify';
 import { passwordFault } from '../../account/password.ts';

@@ -24,7 +24,7 @@ export interface MemberDependencies {
   readonly site: Site;
   readonly store: Pick<Store, 'members' | 'users' | 'keys'>;
   readonly identity: Identity;
-  /** Base URL of the site; empty: taken from each request. */
+  /** Base URL of the site. If empty, it is taken from each request. */
   readonly publicUrl: string;
 }
 
@@ -55,7 +55,7 @@ export function addMemberPages(routes: SignedInRoutes, dependencies: MemberDepen
     if (email === undefined) return await show(visit, typed, INVALID_EMAIL);
     const accountRole = roleOf(fields.text('role'));
     await identity.throttle('invite', user, request.ip);
-    // Without email the sender gets the link, so an address that is taken can't be kept secret.
+    // Without email the inviter gets the link, so it can't be kept secret that an address is taken.
     if (!identity.sendsEmail && !(await identity.canInvite(email))) return await show(visit, typed, TAKEN);
     const secret = createSecret();
     const invitation = {
@@ -190,7 +190,7 @@ ${ACCOUNT_ROLES.toReversed().map(
 interface ShownInvitation {
   readonly email: string;
   readonly link: string;
-  /** Path of the page to go back to. */
+  /** The path of the page to go back to. */
   readonly back: string;
 }
 
@@ -206,7 +206,7 @@ export function showInvitationLink(
   return sendPrivate(site, visit, { title: 'Invitation', path: back, body });
 }
 
-/** Names an invitation in a form. The hash that the store knows stays on the server. */
+/** Returns the name of an invitation in a form. The hash in the store stays on the server. */
 function publicId(hash: string): string {
   return hashSecret(hash).slice(0, 32);
 }

@@ -57,7 +57,7 @@ async function findRemovable({ users }: RemoveDependencies['store'], visit: Sign
   if (idOf(visit) === user.id) throw new AppError('invalid_fields', "You can't remove yourself.");
   const member = (await users.list(user.accountId)).find(({ id }) => id === idOf(visit));
   if (member === undefined) throw new AppError('not_found', "This member doesn't exist.");
-  // An operator is more than a member of this account.
+  // Removing an operator would affect more than this account.
   if (member.role === 'operator') throw new AppError('invalid_fields', "Operators can't be removed here.");
   return member;
 }

@@ -1,4 +1,4 @@
-// The list of accounts: search, filters, and how much of their credits they have used, also as CSV.
+// The list of accounts with search, filters and used credits, also as CSV.
 
 import type { FastifyReply } from 'fastify';
 import type { AccountState } from '../../account/access.ts';
@@ -36,7 +36,7 @@ export const STATES: Readonly<Record<AccountState, string>> = {
   suspended: 'Suspended',
 };
 
-/** What the operator looks for, as in the address of the page. */
+/** The search of the operator, as in the URL of the page. */
 interface Search {
   readonly text: string;
   readonly plan: string | undefined;
@@ -80,7 +80,7 @@ ${newAccountSection(visit, plans)}`;
   return sendPrivate(site, visit, { title: 'Accounts', path: PATH, body });
 }
 
-/** The newest accounts that match the filters of the list. */
+/** Exports the newest accounts that match the filters of the list. */
 export async function accountCsv(
   { store, plans }: AccountListDependencies,
   visit: SignedInVisit,
@@ -90,7 +90,7 @@ export async function accountCsv(
   const rows: CsvValue[][] = [];
   for (const id of ids) {
     const account = await store.accounts.find(id);
-    // Deleted since the search.
+    // The account was deleted after the search.
     if (account === undefined) continue;
     const users = await store.users.list(id);
     const balance = await balanceOf(store, plans, account);
@@ -143,7 +143,7 @@ async function creditsUsed(store: Pick<Store, 'ledger'>, plans: PlanBook, accoun
   return balance === undefined ? '' : `${count(balance.used)} of ${count(balance.limit)}`;
 }
 
-/** Undefined without an active plan. */
+/** Returns undefined without an active plan. */
 async function balanceOf(
   { ledger }: Pick<Store, 'ledger'>,
   plans: PlanBook,

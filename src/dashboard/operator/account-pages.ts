@@ -77,7 +77,7 @@ export function addAccountPages(routes: SignedInRoutes, dependencies: AccountPag
     const lock = planLock(account);
     if (lock !== undefined) throw new AppError('invalid_fields', lock);
     const when = fields.text('when') === 'next period' ? 'next period' : 'now';
-    // The operator decides here what the account may use, which is all that approval is about.
+    // Assigning a plan decides what the account may use, so it includes approval.
     await store.accounts.approve(account.id, actorOf(visit));
     await store.accounts.subscribe(account.id, plan, when, actorOf(visit));
     return back(visit, account, 'account-plan');
@@ -94,7 +94,7 @@ function actorOf({ user }: SignedInVisit): string {
   return `operator:${user.id}`;
 }
 
-/** Why the operator can't change the plan; undefined when they can. */
+/** Explains why the operator can't change the plan. Returns undefined when they can. */
 function planLock({ subscription }: AccountSummary): string | undefined {
   if (subscription?.provider === 'marketplace') return 'This plan is managed by the marketplace.';
   if (subscription?.provider === 'stripe' && subscription.status === 'active') {

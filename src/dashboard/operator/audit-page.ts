@@ -18,7 +18,7 @@ type Names = ReadonlyMap<string, string>;
 const PATH = '/operator/audit';
 const PAGE_SIZE = 50;
 const UUID = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/gu;
-/** Beginnings of actions. */
+/** Prefixes of actions. */
 const ACTIONS: Readonly<Record<string, string>> = {
   'account.': 'Accounts',
   'credits.': 'Credits',
@@ -31,7 +31,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
 export function addAuditPage(routes: SignedInRoutes, site: Site, store: AuditStore): void {
   routes.page(PATH, async (visit) => {
     const filter = await filterOf(store, visit);
-    // One more than shown, to find out whether there are older entries.
+    // One more entry is read than shown, to find out whether there are older ones.
     const entries = filter === undefined ? [] : await store.audit.list({ ...filter, count: PAGE_SIZE + 1 });
     const shown = entries.slice(0, PAGE_SIZE);
     const last = shown.at(-1);
@@ -45,7 +45,7 @@ ${older && html`<p class="actions"><a class="button quiet" href="${PATH}?${older
   });
 }
 
-/** Undefined when no user has the address that the operator typed. */
+/** Returns undefined when no user has the address that the operator typed. */
 async function filterOf({ users }: AuditStore, visit: SignedInVisit): Promise<Omit<AuditFilter, 'count'> | undefined> {
   const before = Number(queryOf(visit, 'before'));
   const action = queryOf(visit, 'action') ?? '';
@@ -60,7 +60,7 @@ async function filterOf({ users }: AuditStore, visit: SignedInVisit): Promise<Om
   };
 }
 
-/** An address, or an actor as the log has it, such as `system` or `stripe`. */
+/** Reads an address, or an actor as the log has it, such as `system` or `stripe`. */
 async function actorOf(users: Store['users'], typed: string, visit: SignedInVisit): Promise<string | undefined> {
   if (!typed.includes('@') || typed.includes(':')) return typed;
   const user = await users.findByEmail(typed.toLowerCase());
@@ -104,7 +104,7 @@ async function namesIn({ users, accounts }: AuditStore, entries: readonly AuditE
   return names;
 }
 
-/** Names instead of ids where they are known, else shortened ids. The tooltip has the full text. */
+/** Shows names instead of ids where they are known, else shortened ids. The tooltip has the full text. */
 function readable(text: string, names: Names): Html {
   return html`<span class="name" title="${text}">${text.replaceAll(UUID, (id) => names.get(id) ?? `${id.slice(0, 8)}…`)}</span>`;
 }

@@ -1,4 +1,4 @@
-// What a customer sees of their usage and requests, for operators who help them. It has no forms that change anything.
+// A customer's view of their usage and requests, for operators who help them. It has no forms that change anything.
 
 import type { PlanBook } from '../../account/plans.ts';
 import { AppError } from '../../errors.ts';

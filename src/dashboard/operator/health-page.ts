@@ -101,7 +101,7 @@ function facts(values: Facts): Html {
   return html`<dl class="facts-list">${values.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** In the two largest units, such as `3 days 4 hours`. */
+/** Formats a duration in its two largest units, such as `3 days 4 hours`. */
 function duration(seconds: number): string {
   const units = [
     ['day', Math.floor(seconds / DAY)],

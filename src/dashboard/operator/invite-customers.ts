@@ -1,4 +1,4 @@
-// How operators bring in customers: a new account with a plan, and invitations to an account.
+// Lets operators add customers: a new account with a plan, and invitations to an account.
 
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
@@ -25,7 +25,7 @@ export interface InviteDependencies {
   readonly store: Pick<Store, 'accounts' | 'members'>;
   readonly plans: PlanBook;
   readonly identity: Identity;
-  /** Base URL of the site; empty: taken from each request. */
+  /** Base URL of the site. If empty, it is taken from each request. */
   readonly publicUrl: string;
 }
 
@@ -52,7 +52,7 @@ export function addInvitePages(routes: SignedInRoutes, dependencies: InviteDepen
   routes.action(`${PATH}/:id/invite`, async (visit, fields) => await invite(dependencies, visit, fields.text('email')));
 }
 
-/** As an owner. Sending the form again replaces the invitation, so a reload does no harm. */
+/** Invites an owner. Sending the form again replaces the invitation, so a reload does no harm. */
 async function invite(dependencies: InviteDependencies, visit: SignedInVisit, typed: string): Promise<FastifyReply> {
   const { site, store, identity, publicUrl } = dependencies;
   const { request } = visit;
@@ -74,7 +74,7 @@ async function invite(dependencies: InviteDependencies, visit: SignedInVisit, ty
   return seeOther(visit, `${back}?done=invited`);
 }
 
-/** For the list of accounts. */
+/** The section of the list of accounts. */
 export function newAccountSection(visit: SignedInVisit, plans: PlanBook): Html {
   const options = plans.plans.map(({ name, title }) => html`<option value="${name}">${title}</option>`);
   return html`<section aria-labelledby="new-account"><h2 id="new-account">New account</h2>
@@ -90,7 +90,7 @@ ${form(
 </section>`;
 }
 
-/** For the page of an account. */
+/** The section of the page of an account. */
 export function inviteSection(visit: SignedInVisit, accountId: string): Html {
   return html`<section aria-labelledby="invite"><h2 id="invite">Invite an owner</h2>
 ${form(

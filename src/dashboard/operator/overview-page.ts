@@ -1,4 +1,4 @@
-// The start page for operators: how the service did in the last 30 days, and what waits right now.
+// The start page for operators: figures of the last 30 days, and what needs attention now.
 
 import type { PlanBook } from '../../account/plans.ts';
 import type { PlanCount } from '../../store/accounts/operator-data.ts';
@@ -52,7 +52,7 @@ function pendingLink(accounts: number): Html | string {
   return accounts === 0 ? count(0) : html`<a href="/operator/accounts?state=pending">${count(accounts)}</a>`;
 }
 
-/** Of everything that reached a worker or should have: rejected requests are the caller's fault. */
+/** Counts only what reached a worker or should have, because rejected requests are the caller's fault. */
 function errorRate(days: readonly DayCounts[]): string {
   const sum = (name: 'delivered' | 'test' | 'failed'): number => days.reduce((total, day) => total + day[name], 0);
   const failed = sum('failed');

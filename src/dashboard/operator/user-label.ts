@@ -1,6 +1,6 @@
 import type { User } from '../../store/people/user.ts';
 
-/** An address as operators see it. An unconfirmed one may belong to someone else, so it is marked. */
+/** Returns an address as operators see it. An unconfirmed one may belong to someone else, so it is marked. */
 export function userLabel({ email, unconfirmedEmail, role, accountRole }: User): string {
   const marks = [
     unconfirmedEmail !== null && 'unconfirmed',

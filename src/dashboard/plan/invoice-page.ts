@@ -1,4 +1,4 @@
-// The list of invoices. It is a page of its own because it asks the payment provider.
+// The list of invoices. It is a page of its own because it sends requests to the payment provider.
 
 import type { Billing, InvoiceSummary } from '../../billing/billing.ts';
 import { form, sendPrivate } from '../account/frame.ts';

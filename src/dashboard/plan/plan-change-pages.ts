@@ -27,7 +27,7 @@ export interface PlanChangeDependencies {
 const PLAN_PATH = '/dashboard/plan';
 export const CHANGE_PATH = '/dashboard/plan/change';
 export const CANCEL_PATH = '/dashboard/plan/cancel';
-/** A confirmed amount stays valid this long. It bounds what a customer could save by sending an older time. */
+/** A confirmed amount stays valid this long. This limits what a customer could save by sending an older time. */
 const CONFIRMATION_MS = 15 * 60_000;
 /** The clocks of servers differ a little. */
 const CLOCK_TOLERANCE_MS = 60_000;
@@ -70,7 +70,10 @@ ${preview.kind === 'charge' && confirmationFields(preview)}
   });
 }
 
-/** The plan that can be canceled: one with a price that renews. Canceling a free plan would only turn its keys off. */
+/**
+ * Returns the plan that can be canceled: one with a price that renews. Canceling a free plan would only turn its keys
+ * off.
+ */
 export function cancelablePlan(plans: PlanBook, subscription: Subscription | undefined): Plan | undefined {
   if (subscription?.status !== 'active' || !subscription.renews || subscription.nextPlan !== null) return undefined;
   if (subscription.provider === 'marketplace') return undefined;
@@ -78,7 +81,7 @@ export function cancelablePlan(plans: PlanBook, subscription: Subscription | und
   return plan !== undefined && plan.monthlyPriceCents > 0 ? plan : undefined;
 }
 
-/** Undefined without a confirmation, and when it is too old or was changed by hand. */
+/** Returns undefined without a confirmation, and when it is too old or was manipulated. */
 export function confirmedCharge(fields: FormFields, now = Date.now()): ConfirmedCharge | undefined {
   const text = fields.text('as-of');
   const asOf = Number(text);
@@ -88,7 +91,7 @@ export function confirmedCharge(fields: FormFields, now = Date.now()): Confirmed
   return { asOf: new Date(asOf), fromPlan, due: due === '' ? undefined : Number(due) };
 }
 
-/** What `confirmedCharge` reads. */
+/** Writes the fields that `confirmedCharge` reads. */
 function confirmationFields({ asOf, fromPlan, amount }: ChargePreview): Html {
   return html`<input type="hidden" name="as-of" value="${asOf.getTime()}">
 <input type="hidden" name="from-plan" value="${fromPlan}">

@@ -2,7 +2,7 @@
 
 import { type Html, html } from '../html.ts';
 
-/** Strokes on a grid of 20 units. */
+/** Draws strokes on a grid of 20 units. */
 function icon(path: string): Html {
   return html`<svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true"><path d="${path}"/></svg>`;
 }

@@ -17,7 +17,7 @@ function options(names: readonly string[], first: string): Html[] {
   return defaultFirst(names, first).map(({ name, value }) => html`<option value="${value}">${name}</option>`);
 }
 
-/** Each shows what it looks like. */
+/** Each preset shows what it looks like. */
 function presets(): Html[] {
   return defaultFirst(preset.enum, DEFAULT_PRESET).map(
     ({ name, value }) =>

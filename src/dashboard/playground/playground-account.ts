@@ -22,8 +22,8 @@ export interface PlaygroundAccountDependencies {
 }
 
 /**
- * The page's own route rather than a part of the page: the page is compressed, and a secret must not be compressed together
- * with what a visitor can influence (BREACH).
+ * The account has a route of its own and isn't part of the page: the page is compressed, and a secret must not be
+ * compressed together with text that a visitor can influence (BREACH).
  */
 export function playgroundAccountRoutes(dependencies: PlaygroundAccountDependencies): RouteGroup {
   return {
@@ -38,7 +38,10 @@ export function playgroundAccountRoutes(dependencies: PlaygroundAccountDependenc
   };
 }
 
-/** Null for visitors, and for members whose account can't pay or whose role doesn't allow renders. They get what visitors get. */
+/**
+ * Returns null for visitors, and for members whose account can't pay or whose role doesn't allow renders. They get the
+ * same as visitors.
+ */
 async function accountOf(
   dependencies: PlaygroundAccountDependencies,
   request: FastifyRequest,
@@ -56,7 +59,7 @@ async function accountOf(
   return { email: shownEmail(visit), mode, credits: remaining(balance), token: visit.token };
 }
 
-/** The request must come from our own page, because the browser sends the session cookie by itself. */
+/** The request must come from our own page, because the browser sends the session cookie automatically. */
 export function identifyMember(dependencies: PlaygroundAccountDependencies): Identify {
   return async (request, _setHeaders, onRecognized) => {
     const user = await dependencies.sessionGuard.scriptedMember(request);

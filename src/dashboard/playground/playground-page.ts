@@ -23,7 +23,7 @@ const ACCEPTED =
   'image/jpeg,image/png,image/webp,image/heic,image/heif,image/avif,image/gif,video/mp4,video/quicktime,video/webm,video/x-matroska';
 
 export interface PlaygroundOptions {
-  /** Whether visitors without a key can render a short clip. */
+  /** True if visitors without a key can render a short clip. */
   readonly hasFreeClips: boolean;
 }
 

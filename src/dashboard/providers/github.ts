@@ -1,5 +1,5 @@
-// Sign-in with GitHub: OAuth 2 with PKCE, and GitHub's API, which says who the access token belongs to. The token is used for
-// two requests and then forgotten.
+// Sign-in with GitHub: OAuth 2 with PKCE, and GitHub's API, which identifies the owner of the access token. The token
+// is used for two requests and then discarded.
 
 import type * as OAuth from 'oauth4webapi';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ const GITHUB = 'https://github.com';
 
 /** GitHub reports errors with status 200. */
 const REFUSAL = z.object({ error: z.string() });
-/** The name of a user can be given to another person, the number can't. */
+/** The name of a user can be reassigned to another person. The number can't. */
 const USER = z.object({ id: z.int().positive() });
 const EMAILS = z
   .array(z.object({ email: z.string().max(320), primary: z.boolean(), verified: z.boolean() }))
@@ -31,7 +31,7 @@ export class GitHubClient implements ProviderClient {
   readonly #apiUrl: string;
   readonly #server: OAuth.AuthorizationServer;
 
-  /** Another address than GitHub's own is that of a GitHub Enterprise Server. */
+  /** A base URL other than GitHub's is that of a GitHub Enterprise Server. */
   constructor(credentials: ClientCredentials, baseUrl: string, timeoutMs = PROVIDER_TIMEOUT_MS) {
     this.#credentials = credentials;
     this.#timeoutMs = timeoutMs;

@@ -1,5 +1,5 @@
-// Sign-in with Google: OpenID Connect with the authorization code flow and PKCE. The ID token says who signed in. Its signature
-// is checked against the keys of the issuer, although it comes from there directly.
+// Sign-in with Google: OpenID Connect with the authorization code flow and PKCE. The ID token identifies the user. Its
+// signature is checked against the keys of the issuer, although it comes from there directly.
 
 import type * as OAuth from 'oauth4webapi';
 import { z } from 'zod';
@@ -53,7 +53,7 @@ export class GoogleClient implements ProviderClient {
         code_challenge_method: 'S256',
         state,
         nonce,
-        // The user sees which account they use, even if they have only one.
+        // This shows users which account they use, even if they have only one.
         prompt: 'select_account',
       };
       for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);

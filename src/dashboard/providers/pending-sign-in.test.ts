@@ -20,7 +20,7 @@ describe('a sign-in that is under way at a provider', () => {
       pending.codeVerifier,
     ]);
     expect(new Set(values).size).toBe(6);
-    // As PKCE demands of a verifier.
+    // PKCE requires this of a verifier.
     for (const value of values) expect(value).toMatch(/^[\w-]{43}$/u);
   });
 

@@ -1,6 +1,6 @@
-// A sign-in that is under way at a provider. Everything about it is in a cookie, which only our own host can set. State, nonce
-// and PKCE verifier are derived from the secret in it, so a response of the provider is accepted only in the browser that asked
-// for it, and for the purpose it asked for.
+// A pending sign-in at a provider. Its state is in a cookie, which only our own host can set. State, nonce and PKCE
+// verifier are derived from the secret in it, so a response of the provider is accepted only in the browser that
+// requested it, and only for the purpose it was requested for.
 
 import { z } from 'zod';
 import { createSecret, isSameText, isSecret, tokenOf } from '../../account/secret.ts';
@@ -34,7 +34,7 @@ export function beginSignIn(purpose: SignInPurpose, now: Date): PendingSignIn {
   return pendingOf(purpose, payload, createSecret());
 }
 
-/** Undefined unless the cookie began a sign-in with this provider and this state, not too long ago. */
+/** Returns undefined unless the cookie began a sign-in with this provider and this state, not too long ago. */
 export function resumeSignIn(
   cookie: string | undefined,
   provider: SignInProvider,
@@ -65,7 +65,7 @@ function parse(payload: string): z.infer<typeof PURPOSE> | undefined {
   try {
     return PURPOSE.safeParse(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'))).data;
   } catch {
-    // Not JSON.
+    // The payload isn't JSON.
     return undefined;
   }
 }

@@ -7,7 +7,7 @@ import { type Html, html } from '../html.ts';
 import type { Visit } from '../identity/session-guard.ts';
 import type { ProviderSignIn } from './provider-sign-in.ts';
 
-/** Undefined without providers. */
+/** Returns undefined without providers. */
 export function providerButtons(visit: Visit, { providers }: ProviderSignIn, next: string): Html | undefined {
   if (providers.length === 0) return undefined;
   const button = (provider: SignInProvider): Html =>
@@ -21,7 +21,7 @@ export function providerButtons(visit: Visit, { providers }: ProviderSignIn, nex
 <p class="or"><span>or</span></p>`;
 }
 
-/** For the sign-in page, where continuing with a provider can create an account. */
+/** The note for the sign-in page, where continuing with a provider can create an account. */
 export function providerTerms({ providers }: ProviderSignIn): Html | undefined {
   if (providers.length === 0) return undefined;
   const names = providers.map((provider) => PROVIDER_NAMES[provider]).join(' or ');

@@ -1,10 +1,10 @@
-// What Storybar needs from a sign-in provider: the address of its sign-in page, and afterwards who signed in there.
+// The interface of a sign-in provider: the URL of its sign-in page, and afterwards the identity of the user.
 
 import type { ProviderIdentity, SignInProvider } from '../../account/sign-in-provider.ts';
 
 /** One attempt to sign in. All values belong to one browser. */
 export interface AuthorizationRequest {
-  /** Where the provider sends the browser back to. */
+  /** The URL that the provider sends the browser back to. */
   readonly redirectUri: string;
   readonly state: string;
   readonly nonce: string;

@@ -1,5 +1,6 @@
-// Leaving for a provider's sign-in page, and coming back. A form starts it, so that no other site can. The page that it leads to
-// sends the browser on by itself: browsers apply `form-action` of the content security policy to redirects of a form too.
+// Leaving for a provider's sign-in page, and coming back. A form starts it, so that no other site can. The form's page
+// sends the browser on with a script, because browsers apply `form-action` of the content security policy to redirects
+// of a form, too.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PROVIDER_NAMES, type SignInProvider } from '../../account/sign-in-provider.ts';
@@ -27,11 +28,11 @@ import type { ProviderProblem, ProviderSignIn } from './provider-sign-in.ts';
 export interface ProviderPagesDependencies extends SignUpDependencies {
   readonly providerSignIn: ProviderSignIn;
   readonly store: Pick<Store, 'keys' | 'accounts' | 'linkedIdentities'>;
-  /** Always set when there are providers: they accept only addresses that the operator has registered. */
+  /** Always set when there are providers, which accept only addresses that the operator has registered. */
   readonly publicUrl: string;
 }
 
-/** Leads the visitor to a provider. */
+/** Sends the visitor to a provider. */
 export type LeaveForProvider = (visit: Visit, purpose: SignInPurpose) => Promise<FastifyReply>;
 
 const SECURITY_PATH = '/dashboard/security';
@@ -49,7 +50,7 @@ export function addProviderPages(
       const next = fields.text('next');
       return await leave(visit, { provider, userId: null, next: isPrivatePath(next) ? next : '' });
     });
-    // Reached by reloading the page that leads to the provider.
+    // Visitors get here by reloading the page that leads to the provider.
     forms.page(startPath(provider), (visit) => seeOther(visit, '/signin'));
     forms.page(
       callbackPath(provider),
@@ -90,7 +91,7 @@ async function comeBack(
   const cookie = readCookie(request, publicUrl, COOKIE);
   const pending = resumeSignIn(cookie, provider, parameters.get('state') ?? '', new Date());
   if (pending === undefined) return showProblem(forms, visit, { provider, userId: null }, 'expired');
-  // A response of the provider is used once, whatever comes of it.
+  // A response of the provider is used once, whatever its result.
   writeCookie(visit, publicUrl, { name: COOKIE, value: '', maxAgeSeconds: 0 });
   const found = await providerSignIn.identify(provider, parameters, requestOf(pending, publicUrl), visitorOf(request));
   if (typeof found === 'string') return showProblem(forms, visit, pending, found);

@@ -1,4 +1,4 @@
-// What visitors read when they couldn't sign in with a provider.
+// Messages for visitors who couldn't sign in with a provider.
 
 import type { ProviderProblem } from './provider-sign-in.ts';
 
@@ -8,7 +8,7 @@ interface ProblemText {
   readonly text: string;
 }
 
-/** `name` is that of the provider. */
+/** `name` is the name of the provider. */
 export function problemText(problem: ProviderProblem, name: string): ProblemText {
   const texts: Readonly<Record<ProviderProblem, ProblemText>> = {
     denied: {

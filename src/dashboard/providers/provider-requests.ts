@@ -3,14 +3,16 @@
 import type * as OAuth from 'oauth4webapi';
 import { ProviderError } from './provider-client.ts';
 
-/** For all requests of one step together. */
+/** The timeout for all requests of one step together. */
 export const PROVIDER_TIMEOUT_MS = 8_000;
 const MAX_BYTES = 256 * 1024;
 
 /** Loaded on demand, because most servers don't need it. */
 export const oauthLibrary = async (): Promise<typeof OAuth> => await import('oauth4webapi');
 
-/** Options of the library for the requests of one step. The settings allow plain HTTP only within this machine. */
+/**
+ * Returns the library's options for the requests of one step. The settings allow plain HTTP only within this machine.
+ */
 export function requestOptions(
   { allowInsecureRequests, customFetch }: typeof OAuth,
   baseUrl: string,
@@ -68,7 +70,7 @@ function reasonOf(error: unknown): string {
   return reason instanceof Error ? reason.message || reason.name : 'unknown error';
 }
 
-/** Codes of errors come from the provider. */
+/** Cleans error codes, which come from the provider. */
 export function plain(code: string): string {
   return code.replaceAll(/[^\w.-]/gu, ' ').slice(0, 80);
 }

@@ -61,7 +61,7 @@ export function addProviderActions(
       return await leave(visit, { provider, userId: user.id, next: '' });
     });
   }
-  // Also of a provider that isn't configured any more.
+  // This also works for a provider that isn't configured any more.
   routes.action(`${PATH}/disconnect`, async ({ user, ...visit }, fields) => {
     const provider = SIGN_IN_PROVIDERS.find((each) => each === fields.text('provider'));
     const result = provider && (await store.linkedIdentities.unlink(user.id, provider, providerSignIn.providers));
@@ -71,7 +71,7 @@ export function addProviderActions(
   });
 }
 
-/** For the security page; undefined when there is nothing to connect or disconnect. */
+/** The section of the security page. Returns undefined when there is nothing to connect or disconnect. */
 export async function providerSection(
   visit: SignedInVisit,
   { linkedIdentities }: Pick<Store, 'linkedIdentities'>,

@@ -26,17 +26,17 @@ export interface ProviderSignInOptions {
   readonly users: Users;
   readonly identities: LinkedIdentities;
   readonly throttle: Throttle;
-  /** False: new users need an invitation. */
+  /** If false, new users need an invitation. */
   readonly signUpOpen: boolean;
-  /** True: accounts can use live keys without the operator's approval, however many one mailbox has. */
+  /** If true, accounts can use live keys without the operator's approval, however many one mailbox has. */
   readonly trustsSignUps: boolean;
-  /** Its owner has to prove more than a provider can; empty: no address is special. */
+  /** The address whose owner has to prove more than a provider can. If empty, no address is special. */
   readonly operatorEmail: string;
   /** `reason` is safe to log. */
   readonly onFailed: (provider: SignInProvider, reason: string, requestId: string) => void;
 }
 
-/** Why a visitor isn't signed in. */
+/** The reason why a visitor isn't signed in. */
 export type ProviderProblem =
   | ProviderFailure
   | LinkRefusal
@@ -58,12 +58,12 @@ export class ProviderSignIn {
     this.#options = options;
   }
 
-  /** Those that the operator has configured. */
+  /** Returns the providers that the operator has configured. */
   get providers(): readonly SignInProvider[] {
     return this.#options.clients.map(({ provider }) => provider);
   }
 
-  /** The address of the provider's sign-in page, or why there is none. */
+  /** Returns the URL of the provider's sign-in page, or why there is none. */
   async begin(
     provider: SignInProvider,
     request: AuthorizationRequest,
@@ -73,7 +73,7 @@ export class ProviderSignIn {
     return await this.#attempt(provider, visitor.requestId, async (client) => await client.authorizationUrl(request));
   }
 
-  /** The identity of the visitor whom the provider sent back, or why there is none. */
+  /** Returns the identity of the visitor that the provider sent back, or why there is none. */
   async identify(
     provider: SignInProvider,
     parameters: URLSearchParams,
@@ -101,13 +101,13 @@ export class ProviderSignIn {
     const { identities, throttle, signUpOpen, operatorEmail, trustsSignUps } = this.#options;
     if (!signUpOpen) return { kind: 'refused', problem: 'closed' };
     if (identity.email === operatorEmail) return { kind: 'refused', problem: 'operator' };
-    // Not by address, because a stranger could use up the attempts of an address.
+    // Sign-ups aren't counted by address, because a stranger could use up the attempts of an address.
     await throttle.takeSignUp(address, `${identity.provider} ${identity.subject}`);
     const isGranted = trustsSignUps || (await throttle.allowsLiveAccount(mailboxOf(identity.email)));
     const access = isGranted ? 'granted' : 'awaits approval';
     const user = await identities.signUp(identity, access);
     if (user !== undefined) return { kind: 'new', authenticated: authenticated(user) };
-    // The same person was faster in another window, or the address was confirmed a moment ago.
+    // The same user was faster in another window, or the address was confirmed a moment ago.
     const known = await identities.use(identity);
     if (known === undefined) return { kind: 'refused', problem: 'known address' };
     return { kind: 'known', authenticated: authenticated(known) };

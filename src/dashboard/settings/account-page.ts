@@ -83,7 +83,8 @@ function addDeletion(routes: SignedInRoutes, dependencies: AccountSettingsDepend
     if (!(await identity.checkPassword(user, fields.text('password'), request.ip))) {
       return await show(visit, 'Incorrect password.');
     }
-    // First, because an account that is gone must not be charged. If the server stops in between, the user can repeat it.
+    // Billing ends first, because an account that is gone must not be charged. If the server stops in between, the user
+    // can repeat it.
     await billing.endNow(user.accountId);
     await store.accountData.erase(user.accountId, `user:${user.id}`);
     await sessionGuard.signOut(visit);
@@ -109,7 +110,7 @@ ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: '
 )}`;
 }
 
-/** One JSON object with a list per section, written while it is read. */
+/** Yields one JSON object with a list per section, written while it is read. */
 async function* exportText(batches: AsyncIterable<ExportedRows>): AsyncGenerator<string> {
   yield `{"exported_at":${JSON.stringify(new Date().toISOString())}`;
   let section: string | undefined;

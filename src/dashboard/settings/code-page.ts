@@ -1,5 +1,5 @@
-// The second step of signing in, for users with an authenticator app. A passkey is as good as the password and the code together,
-// so users who have one can use it instead.
+// The second step of signing in, for users with an authenticator app. A passkey is as secure as the password and the
+// code together, so users who have one can use it instead.
 
 import type { FastifyReply } from 'fastify';
 import type { Store } from '../../store/store.ts';
@@ -22,7 +22,7 @@ export interface CodePageDependencies {
 
 const PATH = '/signin/code';
 
-/** Starts the session of a user whose password was right, or asks for the code first. `next` is a path of ours. */
+/** Starts the session of a user whose password was right, or asks for the code first. `next` is a path on this site. */
 export type CompleteSignIn = (visit: Visit, authenticated: AuthenticatedUser, next?: string) => Promise<FastifyReply>;
 
 export function addCodePage(
@@ -51,7 +51,7 @@ ${hasPasskey && passkeySignInForm(visit, next)}
     return forms.send(visit, { title: 'Enter your code', path: PATH, body, faults: { form: fault }, modules });
   };
 
-  // Reached by reloading or by going back: there is nothing to show without the password.
+  // Visitors get here by reloading or going back. There is nothing to show without the password.
   forms.page(PATH, (visit) => seeOther(visit, '/signin'));
   forms.action(PATH, async (visit, fields) => {
     const pending = fields.text('pending');

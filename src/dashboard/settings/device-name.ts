@@ -1,4 +1,4 @@
-// Names a device by what its browser says about itself, for people. Browsers imitate each other, so the order matters.
+// Names a device by its browser's user agent, for people. Browsers imitate each other, so the order matters.
 
 const BROWSERS: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bEdgA?\//u, 'Edge'],

@@ -51,7 +51,7 @@ export function addEmailPage(routes: SignedInRoutes, { site, identity }: EmailPa
   });
 }
 
-/** For the security page. */
+/** The section of the security page. */
 export function emailSection(visit: SignedInVisit, { sendsEmail }: Identity): Html {
   return html`<section aria-labelledby="email"><h2 id="email">Email</h2>
 <p>${shownEmail(visit)}</p>

@@ -1,5 +1,5 @@
-// Adding and removing passkeys, and signing in with one. The browser module `passkeys.ts` asks the device; the forms here carry
-// its response.
+// Adding and removing passkeys, and signing in with one. The browser module `passkeys.ts` asks the device, and the
+// forms here carry its response.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hashSecret } from '../../account/secret.ts';
@@ -25,7 +25,7 @@ export interface PasskeyDependencies {
   readonly identity: Identity;
   readonly sessionGuard: SessionGuard;
   readonly passkeySignIn: PasskeySignIn;
-  /** Base URL of the site; empty: taken from each request. */
+  /** Base URL of the site. If empty, it is taken from each request. */
   readonly publicUrl: string;
 }
 
@@ -67,7 +67,7 @@ export function addPasskeyPages(routes: SignedInRoutes, dependencies: PasskeyDep
     return reply.headers(PRIVATE_HEADERS).send(options);
   });
   routes.action(PATH, async (visit, fields) => {
-    // Again, because much can happen between the challenge and the device's response.
+    // This is checked again, because much can happen between the challenge and the device's response.
     await assertMayAdd(visit.user);
     const name = fields
       .text('name')
@@ -105,7 +105,7 @@ export function addPasskeySignIn(forms: PublicForms, dependencies: PasskeyDepend
   });
 }
 
-/** For the sign-in page. Hidden until the browser module knows that the browser has passkeys. */
+/** The form of the sign-in page. It is hidden until the browser module knows that the browser supports passkeys. */
 export function passkeySignInForm(visit: Visit, next: string): Html {
   return html`<div data-passkey="get" data-options="${SIGN_IN_PATH}/options" hidden>
 ${form(
@@ -119,7 +119,7 @@ ${form(
 </div>`;
 }
 
-/** For the security page. */
+/** The section of the security page. */
 export function passkeySection(visit: SignedInVisit, passkeys: readonly Passkey[]): Html {
   return html`<section aria-labelledby="passkeys">
 <h2 id="passkeys">Passkeys</h2>
@@ -163,7 +163,7 @@ ${field({ ...password, type: 'password' })}
 </div>`;
 }
 
-/** The token of a form is as secret as the session that it is derived from, so its hash names the visitor. */
+/** The token of a form is as secret as the session that it is derived from, so its hash identifies the visitor. */
 function visitorOf({ request, token }: Visit, publicUrl: string): PasskeyVisitor {
   return { visitor: hashSecret(token), origin: originOf(request, publicUrl), address: request.ip };
 }

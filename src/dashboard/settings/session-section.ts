@@ -25,7 +25,7 @@ export function addSessionActions(routes: SignedInRoutes, { store, sessionGuard 
   const { sessions } = store;
   routes.action(`${SECURITY_PATH}/end-session`, async (visit, fields) => {
     const id = fields.text('session');
-    // Only sessions of this user, so that no id of another user's session can end it.
+    // Only sessions of this user are searched, so that no id of another user's session can end it.
     const session = (await sessions.list(visit.user.id)).find(({ hash }) => publicId(hash) === id);
     if (session === undefined) throw new AppError('not_found', 'This session has already ended.');
     if (session.hash === visit.sessionHash) {
@@ -77,12 +77,12 @@ function sessionRow(visit: SignedInVisit, { hash, userAgent, createdAt, idleUnti
   ];
 }
 
-/** To the minute: each visit extends the session to the same time after the visit. */
+/** Returns the time to the minute, because each visit extends the session to the same time after the visit. */
 function lastUsed(idleUntil: Date, role: UserRole): Date {
   return new Date(idleUntil.getTime() - SESSION_TIMEOUTS[role].idleMs);
 }
 
-/** Names a session in a form. The hash that the store knows stays on the server. */
+/** Returns the name of a session in a form. The hash in the store stays on the server. */
 function publicId(hash: string): string {
   return hashSecret(hash).slice(0, 32);
 }

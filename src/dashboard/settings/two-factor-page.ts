@@ -1,5 +1,5 @@
-// Turning the authenticator app on and off, and new recovery codes. Each needs the password again, so that a stranger at an
-// unlocked computer can't lock the owner out.
+// Turns the authenticator app on and off, and creates new recovery codes. Each needs the password again, so that a
+// stranger at an unlocked computer can't lock the owner out.
 
 import type { FastifyReply } from 'fastify';
 import { encode } from 'uqr';
@@ -77,7 +77,7 @@ export function addTwoFactorPages(routes: SignedInRoutes, dependencies: TwoFacto
   });
 }
 
-/** For the security page. */
+/** The section of the security page. */
 export function twoFactorSection(state: AuthenticatorState | undefined): Html {
   return html`<section aria-labelledby="two-factor">
 <h2 id="two-factor">Two-factor authentication</h2>
@@ -145,7 +145,7 @@ function passwordField(fault: string | undefined, id?: string): Html {
   });
 }
 
-/** Black on white in dark mode too, because scanners expect it. */
+/** The code is black on white in dark mode, too, because scanners expect it. */
 function qrCode(text: string): Html {
   const { data, size } = encode(text, { border: 2 });
   const squares = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])));

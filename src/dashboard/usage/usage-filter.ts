@@ -1,4 +1,4 @@
-// The filters of the usage page: a range of days, a key and a type of render. They are part of the address.
+// The filters of the usage page: a range of days, a key and a type of render. They are part of the URL.
 
 import type { Period } from '../../account/period.ts';
 import type { KeySummary } from '../../store/accounts/keys.ts';
@@ -10,11 +10,11 @@ import type { Visit } from '../identity/session-guard.ts';
 
 export interface UsageFilter {
   readonly range: RangeName;
-  /** First and last day, `YYYY-MM-DD` in UTC. */
+  /** The first and last day, `YYYY-MM-DD` in UTC. */
   readonly from: string;
   readonly to: string;
   readonly days: number;
-  /** Undefined: all. */
+  /** Undefined means all. */
   readonly keyId: string | undefined;
   readonly kind: RenderKind | undefined;
 }

@@ -23,7 +23,7 @@ export function addDeliveryPages(
     const endpointId = queryOf(visit, 'endpoint');
     const page = { limit: PAGE_SIZE + 1, after: queryOf(visit, 'after'), endpointId };
     const found = await webhooks.listDeliveries(visit.user.accountId, page).catch((error: unknown) => {
-      // A link to an older page whose deliveries were deleted since.
+      // The link leads to an older page whose deliveries have been deleted.
       if (error instanceof AppError && error.code === 'invalid_fields') return [];
       throw error;
     });
@@ -92,7 +92,7 @@ ${attempts.map(attemptSection)}
 <p><a href="${PATH}">Back to all deliveries</a></p>`;
 }
 
-/** With seconds, because the first retry comes after five of them. */
+/** The time includes seconds, because the first retry comes after five of them. */
 function second(iso: string): Html {
   return html`<time datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')}</time>`;
 }

@@ -1,4 +1,4 @@
-// What the pages of webhook endpoints show.
+// The views of webhook endpoints.
 
 import { MAX_ENDPOINTS } from '../../http/webhooks/webhook-changes.ts';
 import { WEBHOOK_EVENTS, type WebhookEndpoint, type WebhookSecret } from '../../store/webhooks/webhook.ts';
@@ -12,7 +12,7 @@ import { table } from '../tables.ts';
 
 const PATH = '/dashboard/webhooks';
 
-/** As typed. */
+/** The fields as typed. */
 export interface EndpointForm {
   readonly url: string;
   readonly events: readonly string[];
@@ -103,7 +103,7 @@ ${rotateForm(visit, `${PATH}/${endpoint.id}/rotate`)}
 </section>`;
 }
 
-/** For `webhook_url` in requests. */
+/** The section for the secret of `webhook_url` in requests. */
 export function accountSecretSection(visit: SignedInVisit, secrets: readonly WebhookSecret[]): Html {
   return html`<section aria-labelledby="account-secret">
 <h2 id="account-secret">Secret for <code>webhook_url</code></h2>

@@ -11,7 +11,7 @@ export interface BarListOptions {
   readonly addButton: HTMLButtonElement;
   /** Visible until the first caption is added. */
   readonly emptyHint: HTMLElement;
-  /** Changes with the same key, such as letters typed into a field, are one step to undo. */
+  /** Changes with the same key, such as letters typed into a field, are one undo step. */
   readonly onChange: (key?: string) => void;
 }
 
@@ -29,7 +29,7 @@ interface BarFields {
   readonly end: HTMLInputElement;
 }
 
-/** Nothing for an empty field. */
+/** Returns nothing for an empty field. */
 function valueOf<Name extends string>(name: Name, { value }: HTMLInputElement): { readonly [Key in Name]?: number } {
   const number = value.trim() === '' ? Number.NaN : Number(value);
   return Number.isNaN(number) ? {} : ({ [name]: number } as { readonly [Key in Name]?: number });
@@ -50,7 +50,7 @@ export class BarList {
     options.addButton.addEventListener('click', () => this.focus(this.add()));
   }
 
-  /** All captions, also those without text. */
+  /** Returns all captions, including those without text. */
   get bars(): DraftBar[] {
     return this.#bars.map(({ text, position, start, end }) => ({
       text: text.value,
@@ -60,7 +60,7 @@ export class BarList {
     }));
   }
 
-  /** Captions with text, as they are sent. Times are only for videos. */
+  /** Returns captions with text, as they are sent. Times are only for videos. */
   get filled(): FilledBar[] {
     return this.#filled.map(({ item, text, position, start, end }) => ({
       id: item.id,
@@ -84,7 +84,7 @@ export class BarList {
     this.#update();
   }
 
-  /** Returns the id of the new caption; undefined when the list is full. */
+  /** Returns the id of the new caption, or undefined when the list is full. */
   add(bar: DraftBar = { text: '' }, after?: string): string | undefined {
     if (this.#options.list.children.length >= MAX_OVERLAYS) return undefined;
     const fields = this.#append();
@@ -94,7 +94,7 @@ export class BarList {
     return fields.item.id;
   }
 
-  /** Puts a copy below, at a default position so that it covers nothing. */
+  /** Inserts a copy below, at a default position so that it covers nothing. */
   duplicate(id: string): string | undefined {
     const index = this.#bars.findIndex(({ item }) => item.id === id);
     const bar = this.bars[index];
@@ -119,7 +119,7 @@ export class BarList {
     return this.#find(id)?.text.value ?? '';
   }
 
-  /** Doesn't report a change, because there are many of them while a bar is dragged. */
+  /** Doesn't report a change, because dragging a bar causes many of them. */
   setPosition(id: string, position: number): void {
     const bar = this.#find(id);
     if (bar) bar.position.value = String(position);
@@ -132,7 +132,7 @@ export class BarList {
     bar.end.value = end === undefined ? '' : String(end);
   }
 
-  /** Shows where bars without a position of their own are. */
+  /** Shows the positions of bars that have none of their own. */
   showPositions(centers: readonly number[]): void {
     this.#filled.forEach(({ position }, index) => {
       const center = centers[index];
@@ -153,7 +153,7 @@ export class BarList {
     onClick('[data-remove]', () => {
       const next = item.nextElementSibling ?? item.previousElementSibling;
       this.remove(item.id);
-      // Without this, focus would jump to the top of the page.
+      // Otherwise focus would jump to the top of the page.
       if (next === null) this.#options.addButton.focus();
       else this.focus(next.id);
     });
@@ -223,14 +223,14 @@ export class BarList {
     this.#check({ text, position, end, start }, find(item, '[data-count]', HTMLElement));
   }
 
-  /** Marks what the service would refuse. */
+  /** Marks values that the service would refuse. */
   #check({ text, position, start, end }: Omit<BarFields, 'item'>, count: HTMLElement): void {
     const length = countGraphemes(text.value.trim());
     const isTooLong = length > MAX_TEXT_GRAPHEMES;
     count.textContent = `${length} / ${MAX_TEXT_GRAPHEMES}`;
     count.classList.toggle('over', isTooLong);
     text.ariaInvalid = String(isTooLong);
-    // The browser then says so at the field instead of sending the form.
+    // The browser then reports this at the field instead of sending the form.
     text.setCustomValidity(isTooLong ? `Captions can have up to ${MAX_TEXT_GRAPHEMES} characters.` : '');
     position.ariaInvalid = String(!position.checkValidity());
     start.ariaInvalid = String(!start.checkValidity());

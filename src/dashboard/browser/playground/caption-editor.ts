@@ -1,5 +1,5 @@
-// Typing on the image: a text field in the place of a bar, shaped like it. The bar itself comes back, drawn by the server,
-// when the visitor leaves the field.
+// Typing on the image: a text field that replaces a bar and is shaped like it. When the visitor leaves the field, the
+// server draws the bar again.
 
 import { lookOf } from '../../../layout/look.ts';
 import { scaleFor } from '../../../layout/style.ts';
@@ -7,18 +7,18 @@ import { scaleFor } from '../../../layout/style.ts';
 export interface EditedBar {
   readonly id: string;
   readonly text: string;
-  /** Center of the bar in percent of the height. */
+  /** The center of the bar in percent of the height. */
   readonly center: number;
 }
 
 export interface CaptionEditorOptions {
   readonly area: HTMLElement;
   readonly onInput: (id: string, text: string) => void;
-  /** `byKey`: the visitor ended it with a key, so the focus should go back to the bar. */
+  /** `byKey` is true if the visitor ended it with a key, so the focus should return to the bar. */
   readonly onEnd: (id: string, text: string, byKey: boolean) => void;
 }
 
-/** A smaller text can't be read while it is typed. */
+/** A smaller text would be unreadable while it is typed. */
 const MIN_FONT_PIXELS = 12;
 
 export class CaptionEditor {
@@ -52,7 +52,7 @@ export class CaptionEditor {
     return this.#id;
   }
 
-  /** `size`: multiple of the default font size. */
+  /** `size` is a multiple of the default font size. */
   open({ id, text, center }: EditedBar, label: string, size: number): void {
     const field = this.#field;
     this.#id = id;
@@ -73,7 +73,7 @@ export class CaptionEditor {
     this.#field.style.top = `${center}%`;
   }
 
-  /** The text was changed elsewhere, for example by undo. */
+  /** Called when the text was changed elsewhere, for example by undo. */
   refresh(text: string): void {
     if (this.#id === undefined || this.#field.value === text) return;
     this.#field.value = text;

@@ -1,5 +1,5 @@
-// Keeps the visitor's work over a reload: the draft in local storage, the file in IndexedDB. Both can be switched off or full.
-// The work then lasts as long as the page, which is why failures are ignored here.
+// Keeps the visitor's work over a reload: the draft in local storage, the file in IndexedDB. Both can be switched off
+// or full. Then the work lasts as long as the page, which is why failures are ignored here.
 
 import { type Draft, parseJson } from './draft.ts';
 
@@ -7,7 +7,7 @@ const DRAFT_KEY = 'storybar-draft';
 const DATABASE = 'storybar';
 const FILES = 'files';
 const FILE_KEY = 'media';
-/** A browser may keep less. */
+/** Browsers may store less. */
 const MAX_FILE_BYTES = 200_000_000;
 
 export function loadDraft(): Draft | undefined {
@@ -22,16 +22,16 @@ export function saveDraft(draft: Draft): void {
   }
 }
 
-/** Undefined if there is none. */
+/** Returns undefined if there is none. */
 export async function loadFile(): Promise<File | undefined> {
   const file: unknown = await withFiles('readonly', (files) => files.get(FILE_KEY)).catch(() => undefined);
   return file instanceof File ? file : undefined;
 }
 
-/** Without a file, forgets the one before. */
+/** Without a file, deletes the stored one. */
 export async function saveFile(file: File | undefined): Promise<void> {
   const kept = file !== undefined && file.size <= MAX_FILE_BYTES ? file : undefined;
-  // Undefined is kept as well, and then counts as no file.
+  // Undefined is stored as well, and then counts as no file.
   await withFiles('readwrite', (files) => files.put(kept, FILE_KEY)).catch(() => undefined);
 }
 

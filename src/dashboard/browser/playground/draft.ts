@@ -1,27 +1,27 @@
-// What a visitor has made: captions and settings, without the file and without the key. It survives a reload, it can be
-// undone, and it fits into a link. Drafts from storage and links are checked, because anyone can make one.
+// A visitor's work: captions and settings, without the file and without the key. It survives a reload, can be undone,
+// and fits into a link. Drafts from storage and links are validated, because anyone can create one.
 
 import { MAX_CAPTIONS_BYTES, MAX_OVERLAYS, MAX_TEXT_BYTES } from '../../../caption/overlay.ts';
 
 export interface DraftBar {
   readonly text: string;
   readonly position?: number;
-  /** Seconds of a video. */
+  /** The time in seconds of the video. */
   readonly start?: number;
   readonly end?: number;
 }
 
 export interface Draft {
   readonly bars: readonly DraftBar[];
-  /** Values of the style fields by name, without those that have their default. */
+  /** Values of the style fields by name, without defaults. */
   readonly look: Readonly<Record<string, string>>;
   readonly format: string;
   /** Subtitles of a video, instead of the bars. */
   readonly captions: string;
-  /** Aspect ratio such as `9:16`; empty for that of the media. */
+  /** An aspect ratio such as `9:16`. Empty for that of the media. */
   readonly shape: string;
   readonly isOverlayOnly: boolean;
-  /** Name of the sample file; empty for the visitor's own file, which a draft doesn't contain. */
+  /** The name of the sample file. Empty for the visitor's own file, which a draft doesn't contain. */
   readonly sample: string;
 }
 
@@ -37,10 +37,10 @@ export const EMPTY_DRAFT: Draft = {
 
 const MAX_VALUE = 40;
 const LOOK_NAMES = ['preset', 'color', 'background', 'size', 'align', 'weight', 'safe_area'] as const;
-/** Browsers and chat programs cut longer links. */
+/** Browsers and chat programs truncate longer links. */
 const MAX_LINK = 8_000;
 
-/** Undefined if it isn't a draft. Values that make no sense are left out. */
+/** Returns undefined if the value isn't a draft. Values that make no sense are left out. */
 export function parseDraft(value: unknown): Draft | undefined {
   if (!isRecord(value) || !Array.isArray(value['bars'])) return undefined;
   const { look, isOverlayOnly } = value;
@@ -82,7 +82,7 @@ function numberOf<Name extends string>(name: Name, value: unknown, max: number):
   return { [name]: value } as { readonly [Key in Name]?: number };
 }
 
-/** The fragment of a link, which browsers don't send to the server; undefined if it would be too long. */
+/** Returns the fragment of a link, which browsers don't send to the server, or undefined if it would be too long. */
 export function toFragment(draft: Draft): string | undefined {
   const bytes = new TextEncoder().encode(JSON.stringify(draft));
   const text = btoa(String.fromCodePoint(...bytes.subarray(0, MAX_LINK)));
@@ -90,7 +90,7 @@ export function toFragment(draft: Draft): string | undefined {
   return bytes.length > MAX_LINK || fragment.length > MAX_LINK ? undefined : fragment;
 }
 
-/** Undefined if the fragment holds no draft. */
+/** Returns undefined if the fragment holds no draft. */
 export function fromFragment(fragment: string): Draft | undefined {
   const encoded = /^#?draft=(?<text>[\w-]+)$/u.exec(fragment)?.groups?.['text'];
   return encoded === undefined ? undefined : parseJson(() => decode(encoded));
@@ -101,7 +101,7 @@ function decode(encoded: string): string {
   return new TextDecoder().decode(Uint8Array.from(binary, (char) => char.codePointAt(0) ?? 0));
 }
 
-/** For text that may be anything. */
+/** Parses text that may be anything. */
 export function parseJson(read: () => string): Draft | undefined {
   try {
     return parseDraft(JSON.parse(read()));

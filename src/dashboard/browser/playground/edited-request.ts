@@ -1,4 +1,4 @@
-// The request that the visitor has put together, as a form to send and as code to copy.
+// The request that the visitor has composed, as a form to send and as code to copy.
 
 import { defaultFormat, isFormatOf, OUTPUT_FORMATS, WRITTEN_FORMATS } from '../../../caption/output-format.ts';
 import { KEY_PLACEHOLDER, type SnippetOverlay, type SnippetRequest } from '../snippets.ts';
@@ -6,17 +6,17 @@ import { KEY_PLACEHOLDER, type SnippetOverlay, type SnippetRequest } from '../sn
 export interface EditedRequest {
   readonly file: File;
   readonly isVideo: boolean;
-  /** Only the captions on a transparent background of this size; undefined: on the file. */
+  /** The size of an overlay on a transparent background. If undefined, captions go on the file. */
   readonly canvas: { readonly width: number; readonly height: number } | undefined;
   readonly overlays: readonly SnippetOverlay[];
   /** Subtitles of a video, instead of the overlays. */
   readonly captions: string | undefined;
   readonly look: Readonly<Record<string, string>>;
-  /** One of the formats of images. */
+  /** One of the image formats. */
   readonly format: string;
 }
 
-/** The format applies where it is possible. The default isn't sent. */
+/** The format is sent where it is possible. The default isn't sent. */
 function outputOf({ isVideo, canvas, format }: EditedRequest): { readonly format?: string; readonly output: string } {
   const source = isVideo ? 'video' : canvas ? 'canvas' : 'image';
   const chosen = WRITTEN_FORMATS.get(format);

@@ -4,7 +4,7 @@ export interface HandleOptions {
   readonly stageHeight: () => number;
   /** The bar's current center, in percent of the height. */
   readonly center: () => number;
-  /** `snaps`: the bar may snap to a guide nearby. */
+  /** `snaps` is true if the bar may snap to a guide nearby. */
   readonly move: (center: number, options: { readonly done: boolean; readonly snaps: boolean }) => void;
   /** Moves the bar to the next guide above (-1) or below (1). */
   readonly moveToGuide: (direction: -1 | 1) => void;
@@ -82,7 +82,7 @@ function listenToPointer(element: HTMLElement, { stageHeight, center, move, comm
     move(drag.end, { done: false, snaps: !event.altKey });
   });
   const endDrag = (event: PointerEvent): void => {
-    // A canceled drag ends where it was; the event has no place.
+    // A canceled drag ends where it was, because the event has no position.
     const { end = 0, moved } = drag ?? {};
     drag = undefined;
     element.classList.remove('held');

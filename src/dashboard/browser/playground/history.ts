@@ -35,7 +35,7 @@ export class EditHistory<State> {
     this.#merge = key === undefined ? undefined : { key, at };
   }
 
-  /** Undefined if there is nothing to undo. */
+  /** Returns undefined if there is nothing to undo. */
   undo(): State | undefined {
     return this.#step(this.#past, this.#future);
   }

@@ -7,7 +7,7 @@ import type { Size } from '../../../layout/geometry.ts';
 import { marginsFor, NO_MARGINS } from '../../../layout/safe-area.ts';
 import { find } from '../elements.ts';
 
-/** What the disabled field shows. */
+/** The color that the disabled field shows. */
 const NO_BACKGROUND = '#000000';
 const STYLE_NAMES = Object.keys(STYLE_FIELDS);
 
@@ -29,7 +29,7 @@ export class LookPicker {
     this.#update();
   }
 
-  /** The fields to send, without those that have their default. */
+  /** Returns the fields to send, without defaults. */
   get fields(): Readonly<Record<string, string>> {
     const style = Object.fromEntries(
       STYLE_NAMES.map((name): [string, string | number] => [name, this.#value(name)]).filter(
@@ -43,7 +43,7 @@ export class LookPicker {
     };
   }
 
-  /** The values by the names of their fields, without those that have their default. */
+  /** Returns the values by the names of their fields, without defaults. */
   get values(): Readonly<Record<string, string>> {
     const names = [...STYLE_NAMES, 'safe_area'];
     return Object.fromEntries(
@@ -62,7 +62,7 @@ export class LookPicker {
         if (isColor) field.value = value;
         field.dataset['changed'] = String(isColor);
       } else field.value = value;
-      // A select has no entry for a name that it doesn't know.
+      // A select rejects a name that isn't among its options.
       if (field instanceof HTMLSelectElement && field.selectedIndex === -1) field.value = '';
     }
     if (this.#root.querySelector('[name="preset"]:checked') === null) {
@@ -71,12 +71,12 @@ export class LookPicker {
     this.#update();
   }
 
-  /** Multiple of the default font size. */
+  /** Returns a multiple of the default font size. */
   get size(): number {
     return Number(this.#value('size')) || 1;
   }
 
-  /** What the chosen safe area keeps free on an image of this size. */
+  /** Returns the margins that the chosen safe area keeps free on an image of this size. */
   marginsOn(size: Size): Margins {
     const area = this.#value('safe_area');
     return marginsFor(
@@ -85,7 +85,7 @@ export class LookPicker {
     );
   }
 
-  /** Call with the size of new media. */
+  /** Called with the size of new media. */
   showFor(size: Size): void {
     this.#size = size;
     this.#update();

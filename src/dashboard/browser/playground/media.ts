@@ -6,7 +6,7 @@ export interface Media {
   readonly element: HTMLImageElement | HTMLVideoElement;
   readonly width: number;
   readonly height: number;
-  /** Name of the sample that it is; empty for a file of the visitor. */
+  /** The name of the sample. Empty for a file of the visitor. */
   readonly sample: string;
   readonly release: () => void;
 }
@@ -53,7 +53,7 @@ async function openVideo(url: string, alt: string): Promise<OpenedMedia> {
   return { kind: 'video', element, width: toEven(element.videoWidth), height: toEven(element.videoHeight) };
 }
 
-/** Recordings of browsers don't say how long they are. Browsers find out when they look for the end. */
+/** Browser recordings don't contain their duration. Browsers find out when they seek to the end. */
 async function learnDuration(element: HTMLVideoElement): Promise<void> {
   element.currentTime = Number.MAX_SAFE_INTEGER;
   await new Promise((resolve) => {
@@ -68,7 +68,7 @@ const SEEK_MS = 5_000;
 const CROPPED_TYPES = new Set(['image/jpeg', 'image/png', 'image/webp']);
 const JPEG_QUALITY = 0.95;
 
-/** The middle of an image in another aspect ratio, as a file of its own. */
+/** Crops the middle of an image to another aspect ratio, as a file of its own. */
 export async function cropImage(media: Media, shape: string): Promise<Media> {
   const { width, height } = fitShape(media, shape);
   const canvas = document.createElement('canvas');
@@ -90,7 +90,7 @@ interface Sides {
   readonly height: number;
 }
 
-/** The largest size with this aspect ratio that fits into the media. */
+/** Returns the largest size with this aspect ratio that fits into the media. */
 function fitShape({ width, height }: Sides, shape: string): Sides {
   const ratio = ratioOf(shape);
   return width / height > ratio
@@ -98,7 +98,7 @@ function fitShape({ width, height }: Sides, shape: string): Sides {
     : { width, height: Math.max(1, Math.round(width / ratio)) };
 }
 
-/** The size of an overlay of its own: 1,080 pixels on the shorter side, or that of the media. */
+/** Returns the size of an overlay without a file: 1,080 pixels on the shorter side, or that of the media. */
 export function canvasSize(media: Sides, shape: string): Sides {
   if (shape === '') return { width: media.width, height: media.height };
   const ratio = ratioOf(shape);
@@ -113,7 +113,7 @@ function ratioOf(shape: string): number {
   return across / down;
 }
 
-/** Stands for a transparent background. A canvas scales like an image and stays empty. */
+/** Returns a transparent background. A canvas scales like an image and stays empty. */
 export function blankCanvas({ width, height }: Sides): HTMLCanvasElement {
   const element = document.createElement('canvas');
   Object.assign(element, { width, height, className: 'blank' });

@@ -1,10 +1,10 @@
-// Who pays for a render, where it is sent, and what the visitor sees about the price before the click.
+// Determines who pays for a render, where it is sent, and the price that the visitor sees before the click.
 
 import { quoteFor } from '../../../account/pricing.ts';
 
 export interface Account {
   readonly email: string;
-  /** `test`: free and watermarked, until the visitor confirms their address. */
+  /** `test` renders are free and watermarked, until the visitor confirms their address. */
   readonly mode: 'live' | 'test';
   readonly credits: number;
   /** Proves that a request comes from this page. */
@@ -13,13 +13,13 @@ export interface Account {
 
 export interface PriceRules {
   readonly maxSide: number;
-  /** Length of a video that visitors without a key can render; 0: none. */
+  /** The length of a video that visitors without a key can render. 0 means none. */
   readonly freeSeconds: number;
   /** Undefined when visitors can't sign up for a free plan. */
   readonly signUpPath: string | undefined;
 }
 
-/** As the page has them. */
+/** Reads the terms from the page. */
 export function termsIn(dataset: Readonly<Record<string, string | undefined>>): PriceRules {
   return {
     maxSide: Number(dataset['maxSide']),
@@ -29,13 +29,13 @@ export function termsIn(dataset: Readonly<Record<string, string | undefined>>): 
 }
 
 export interface Order {
-  /** Length of a video; undefined for an image. */
+  /** The length of a video. Undefined for an image. */
   readonly seconds: number | undefined;
   readonly key: string;
   readonly account: Account | undefined;
 }
 
-/** What a render costs, in words; `isPossible` is false if it would be refused. */
+/** The price of a render in words. `isPossible` is false if the render would be refused. */
 export interface Quote {
   readonly text: string;
   readonly isPossible: boolean;
@@ -72,7 +72,7 @@ function guestQuote(seconds: number | undefined, { maxSide, freeSeconds, signUpP
   return { text: `${which} need an API key.${signUpPath === undefined ? '' : ' Get one free.'}`, isPossible: false };
 }
 
-/** Undefined for visitors who aren't signed in, and where the account can't be loaded. */
+/** Returns undefined for visitors who aren't signed in, and when the account can't be loaded. */
 export async function loadAccount(): Promise<Account | undefined> {
   try {
     const response = await fetch('/playground/account');

@@ -45,12 +45,12 @@ export class Player {
     update();
   }
 
-  /** Seconds from the start; 0 without a video. */
+  /** Returns seconds from the start, 0 without a video. */
   get time(): number {
     return this.#video?.currentTime ?? 0;
   }
 
-  /** `timeupdate` comes only a few times per second. */
+  /** `timeupdate` fires only a few times per second. */
   #follow(video: HTMLVideoElement): void {
     if (video !== this.#video || video.paused) return;
     this.#onTime(video.currentTime);

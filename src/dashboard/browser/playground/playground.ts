@@ -40,7 +40,7 @@ const resultView = new ResultView(find(root, '[data-result]', HTMLElement));
 
 /** The visitor's file. */
 let original: Media | undefined;
-/** The same, or cropped to another shape. */
+/** The visitor's file, possibly cropped to another shape. */
 let media: Media | undefined;
 let history: EditHistory<Draft> | undefined;
 let saving: ReturnType<typeof setTimeout> | undefined;
@@ -140,7 +140,7 @@ function currentDraft(): Draft {
   };
 }
 
-/** Call after every change by the visitor. Changes with the same key in quick succession are one step to undo. */
+/** Called after every change by the visitor. Changes with the same key in quick succession are one undo step. */
 function changed(key?: string): void {
   history?.record(currentDraft(), key);
   stage.refreshEditor((id) => list.textOf(id));
@@ -210,7 +210,7 @@ function showStatus(text: string): void {
   status.textContent = text;
 }
 
-/** The size of what is rendered. */
+/** Returns the size of the result. */
 function baseSize(): { readonly width: number; readonly height: number } | undefined {
   if (original === undefined || media === undefined) return undefined;
   return sources.isOverlayOnly ? canvasSize(original, sources.shape) : media;
@@ -225,7 +225,9 @@ function videoSeconds(): number | undefined {
   return isVideo() && element instanceof HTMLVideoElement ? element.duration : undefined;
 }
 
-/** The frame that the video shows; undefined if captions have no times, because all frames are then alike. */
+/**
+ * Returns the frame that the video shows, or undefined if captions have no times, because all frames are then alike.
+ */
 function currentMoment(): PreviewMoment | undefined {
   const duration = videoSeconds();
   const captions = isVideo() ? subtitles.captions : undefined;
@@ -236,7 +238,7 @@ function currentMoment(): PreviewMoment | undefined {
   return { duration, milliseconds, captions, shown };
 }
 
-/** As the API takes them. */
+/** Returns overlays in the form that the API takes. */
 function overlays(): SnippetOverlay[] {
   return list.filled.map(({ id: _id, ...overlay }) => overlay);
 }
@@ -303,7 +305,7 @@ async function open(file: File, alt: string, sample = ''): Promise<void> {
     sources.markSample(sample);
     await present();
     showStatus('');
-    // A sample comes from the server again.
+    // A sample can be loaded from the server again, so it isn't stored.
     await saveFile(sample === '' ? file : undefined);
   } catch (error) {
     showStatus(error instanceof Error ? error.message : String(error));
@@ -319,7 +321,7 @@ async function present(): Promise<void> {
   const { shape } = sources;
   const isCropped = shape !== '' && !isOverlayOnly;
   const shown = isCropped ? await cropImage(original, shape) : original;
-  // The visitor chose something else in the meantime.
+  // The visitor has chosen something else in the meantime.
   if (turn !== presentations) {
     if (shown !== original) shown.release();
     return;
@@ -368,7 +370,7 @@ function listen(): void {
   addEventListener('pagehide', () => saveDraft(currentDraft()));
 }
 
-/** Undefined without a link. */
+/** Returns undefined without a link. */
 function openLink(): Draft | undefined {
   const linked = fromFragment(location.hash);
   if (linked === undefined) return undefined;
@@ -379,7 +381,7 @@ function openLink(): Draft | undefined {
   return linked;
 }
 
-/** A link wins over the work of the last visit, which undo brings back. */
+/** A link takes precedence over the work of the last visit, which undo brings back. */
 async function begin(): Promise<void> {
   const kept = loadDraft();
   apply(kept ?? FIRST_DRAFT);

@@ -1,22 +1,22 @@
-// The render button with what belongs to it: the price, the key, the progress, the way to cancel, and what went wrong.
+// The render button with the price, the key, the progress, the way to cancel, and errors.
 
 import { find } from '../elements.ts';
 import { errorMessage } from '../problem.ts';
 import { type Account, loadAccount, type Order, type PriceRules, quote, routeOf } from './payer.ts';
 import { send } from './upload.ts';
 
-/** What to render. */
+/** The file and fields to render. */
 export interface RenderWork {
-  /** Length of a video; undefined for an image. */
+  /** The length of a video. Undefined for an image. */
   readonly seconds: number | undefined;
-  /** `isGuest`: at most the size that visitors without a key get. */
+  /** With `isGuest`, the form has at most the size that visitors without a key get. */
   readonly form: (isGuest: boolean) => FormData | Promise<FormData>;
 }
 
 export interface RenderPanelOptions {
   readonly root: HTMLElement;
   readonly terms: PriceRules;
-  /** Undefined while there is nothing to render. */
+  /** Returns undefined while there is nothing to render. */
   readonly work: () => RenderWork | undefined;
   readonly onResult: (response: Response) => Promise<void>;
   /** Shows more of an error than its message, which the panel shows anyway. */
@@ -52,7 +52,9 @@ export class RenderPanel {
     void this.#loadAccount();
   }
 
-  /** Call when the price may have changed. Hides the last error, because it was about an earlier version of the work. */
+  /**
+   * Called when the price may have changed. Hides the last error, because it concerned an earlier version of the work.
+   */
   update(): void {
     this.#showProblem('');
     const work = this.#options.work();

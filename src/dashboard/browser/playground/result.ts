@@ -25,7 +25,7 @@ export class ResultView {
     this.#root = root;
   }
 
-  /** `name`: of the file that was sent. */
+  /** `name` is the name of the file that was sent. */
   async show(response: Response, name: string): Promise<void> {
     const blob = await response.blob();
     if (this.#url !== '') URL.revokeObjectURL(this.#url);
@@ -49,7 +49,7 @@ export function extensionOf({ type }: Blob): string {
   return Object.values(OUTPUT_FORMATS).find(({ mediaType }) => mediaType === type)?.extension ?? 'bin';
 }
 
-/** A row for each of the names that the response has. */
+/** Returns a row for each of the names that the response has. */
 export function headerRows(headers: Headers, names: readonly string[]): HTMLTableRowElement[] {
   return names.flatMap((name) => {
     const value = headers.get(name);

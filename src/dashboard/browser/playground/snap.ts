@@ -1,5 +1,5 @@
-// Where a dragged bar snaps to: the center and the thirds of the image, its edges, and the edges of other bars. All numbers
-// are percentages of the height.
+// The targets that a dragged bar snaps to: the center and the thirds of the image, its edges, and the edges of other
+// bars. All numbers are percentages of the height.
 
 export interface BarExtent {
   readonly top: number;
@@ -9,16 +9,16 @@ export interface BarExtent {
 export interface SnapTarget {
   /** The position to send. */
   readonly position: number;
-  /** Where the center of the bar is then. At the edges, the service keeps the whole bar inside. */
+  /** The center of the bar at this position. At the edges, the service keeps the whole bar inside. */
   readonly center: number;
-  /** Where the guide is drawn. */
+  /** The position of the drawn guide. */
   readonly line: number;
   readonly name: string;
 }
 
 const THIRD = 100 / 3;
 
-/** In order from the top. `others` are the other bars with their numbers. */
+/** Returns targets in order from the top. `others` are the other bars with their numbers. */
 export function snapTargets(
   height: number,
   others: readonly (BarExtent & { readonly number: number })[],
@@ -44,20 +44,20 @@ export function snapTargets(
   return targets.filter(fits).toSorted((a, b) => a.center - b.center);
 }
 
-/** The nearest target within the tolerance. */
+/** Returns the nearest target within the tolerance. */
 export function snapTo(center: number, targets: readonly SnapTarget[], tolerance: number): SnapTarget | undefined {
   const distance = (target: SnapTarget): number => Math.abs(target.center - center);
   const [nearest] = targets.toSorted((a, b) => distance(a) - distance(b));
   return nearest && distance(nearest) <= tolerance ? nearest : undefined;
 }
 
-/** The next target above (-1) or below (1), for the keyboard. */
+/** Returns the next target above (-1) or below (1), for the keyboard. */
 export function nextTarget(center: number, targets: readonly SnapTarget[], direction: -1 | 1): SnapTarget | undefined {
   const isBeyond = (target: SnapTarget): boolean => (target.center - center) * direction > NEXT_STEP;
   return direction === 1 ? targets.find(isBeyond) : targets.findLast(isBeyond);
 }
 
-/** Targets that are closer than this to the bar are where it is already. */
+/** The bar is already at targets that are closer than this. */
 const NEXT_STEP = 0.2;
 
 /** A thousandth of a percent is less than a pixel on any image, so bars that touch don't overlap. */

@@ -8,7 +8,7 @@ export interface SourcesOptions {
   readonly onFile: (file: File) => void;
   readonly onSubtitles: (file: File) => void;
   readonly onSample: (sample: SampleFile) => void;
-  /** The aspect ratio or the mode was changed. */
+  /** Called when the aspect ratio or the mode was changed. */
   readonly onShape: () => void;
 }
 
@@ -47,7 +47,7 @@ export class Sources {
     for (const input of [...this.#shapes, this.#overlayOnly]) input.addEventListener('change', onShape);
   }
 
-  /** Such as `9:16`; empty for that of the media. */
+  /** An aspect ratio such as `9:16`. Empty for that of the media. */
   get shape(): string {
     return this.#shapes.find(({ checked }) => checked)?.value ?? '';
   }
@@ -56,7 +56,7 @@ export class Sources {
     return this.#overlayOnly.checked;
   }
 
-  /** The sample of this name, or the first one. */
+  /** Returns the sample of this name, or the first one. */
   sample(name = ''): SampleFile {
     const buttons = this.#sampleButtons;
     const button = buttons.find(({ dataset }) => dataset['name'] === name) ?? buttons[0];

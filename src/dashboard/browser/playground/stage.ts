@@ -1,5 +1,5 @@
-// The image or video with its caption bars. It shows the overlay rendered by the server. While a bar is dragged or edited, the
-// canvas shows the rows of the last overlay instead; afterwards the server renders a new one.
+// The image or video with its caption bars. It shows the overlay rendered by the server. While a bar is dragged or
+// edited, the canvas shows the rows of the last overlay instead. Afterwards the server renders a new one.
 
 import type { Margins } from '../../../caption/safe-area.ts';
 import { placeBars } from '../../../layout/placement.ts';
@@ -22,7 +22,7 @@ export interface StageOptions {
   /** Called while a bar moves; `done` is true at the end of the move. */
   readonly onMove: (id: string, position: number, done: boolean) => void;
   readonly onCommand: (id: string, command: HandleCommand) => void;
-  /** The visitor double-clicked a place without a bar. */
+  /** Called when the visitor double-clicked a place without a bar. */
   readonly onAdd: (position: number) => void;
   readonly onType: (id: string, text: string) => void;
   readonly onTyped: (id: string, text: string) => void;
@@ -32,7 +32,7 @@ interface ShownOverlay {
   readonly bitmap: ImageBitmap;
   readonly rows: readonly BarRows[];
   readonly height: number;
-  /** Of the safe area. */
+  /** The margins of the safe area. */
   readonly margins: Margins;
 }
 
@@ -83,7 +83,7 @@ export class Stage {
     return this.#handles.some(({ isDragging }) => isDragging());
   }
 
-  /** Where the bars are, in percent of the height. */
+  /** Returns the centers of the bars in percent of the height. */
   get centers(): readonly number[] {
     return this.#bars.map((_bar, index) => this.#centerOf(index));
   }
@@ -110,7 +110,7 @@ export class Stage {
     this.#overlay.src = URL.createObjectURL(png);
     await this.#overlay.decode();
     if (previous !== '') URL.revokeObjectURL(previous);
-    // The visitor started another drag in the meantime. The end of that drag requests a new overlay.
+    // The visitor has started another drag in the meantime, whose end requests a new overlay.
     if (this.isMoving) {
       bitmap.close();
       return;
@@ -124,7 +124,7 @@ export class Stage {
     if (edited !== -1) this.#editor.moveTo(this.#centerOf(edited));
   }
 
-  /** Lets the visitor type on the image. A bar without text isn't in the overlay, so its position has to be given. */
+  /** Lets the visitor type on the image. A bar without text isn't in the overlay, so its position must be given. */
   edit(id: string, text: string, { size, position = 50 }: { readonly size: number; readonly position?: number }): void {
     const index = this.#bars.findIndex((bar) => bar.id === id);
     const center = index === -1 ? position : this.#centerOf(index);
@@ -136,7 +136,7 @@ export class Stage {
     this.#draw();
   }
 
-  /** The text of the bar that is being edited was changed elsewhere. */
+  /** Called when the text of the edited bar was changed elsewhere. */
   refreshEditor(textOf: (id: string) => string): void {
     if (this.#editor.id !== undefined) this.#editor.refresh(textOf(this.#editor.id));
   }

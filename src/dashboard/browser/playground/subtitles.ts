@@ -21,7 +21,7 @@ export class Subtitles {
     });
   }
 
-  /** Undefined for images, and while the field is blank. */
+  /** Returns undefined for images, and while the field is blank. */
   get captions(): string | undefined {
     const { value } = this.#text;
     return this.#isVideo && value.trim() !== '' ? value : undefined;
@@ -48,7 +48,7 @@ export class Subtitles {
   }
 }
 
-/** When the cues are shown, without those that the service would refuse. */
+/** Returns the times of the cues, without those that the service would refuse. */
 export function cueTimes(subtitles: string): { readonly start: number; readonly end: number }[] {
   return parseSubtitles(subtitles).flatMap((cue) => ('problem' in cue ? [] : [{ start: cue.start, end: cue.end }]));
 }

@@ -1,5 +1,5 @@
-// When each caption of a video is shown: one row per caption, whose ends can be dragged. For the keyboard and screen readers,
-// each end is a slider.
+// The times of each caption of a video: one row per caption, whose ends can be dragged. For the keyboard and screen
+// readers, each end is a slider.
 
 import { find } from '../elements.ts';
 
@@ -36,7 +36,7 @@ const KEYS: Readonly<Record<string, number>> = {
   Home: Number.NEGATIVE_INFINITY,
   End: Number.POSITIVE_INFINITY,
 };
-/** A bar that is shown for less would be hard to see and hard to grab. */
+/** A bar that is shown for a shorter time would be hard to see and hard to grab. */
 const MIN_SECONDS = 0.1;
 
 export class Timeline {
@@ -114,7 +114,7 @@ export class Timeline {
       this.#move(index, side, time, false);
     });
     for (const type of ['pointerup', 'pointercancel'] as const) {
-      // A canceled drag ends where it was; the event has no place.
+      // A canceled drag ends where it was, because the event has no position.
       element.addEventListener(type, () => {
         if (isDragging) this.#move(index, side, time, true);
         isDragging = false;

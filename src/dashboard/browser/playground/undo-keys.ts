@@ -1,4 +1,5 @@
-// Ctrl+Z and its relatives. The browser's own undo knows only text fields and gets lost when a script changes their text.
+// Ctrl+Z and similar shortcuts. The browser's own undo covers only text fields and fails when a script changes their
+// text.
 
 export function listenToUndoKeys(step: (direction: 'undo' | 'redo') => void): void {
   document.addEventListener('keydown', (event) => {

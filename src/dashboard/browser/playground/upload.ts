@@ -1,13 +1,14 @@
-// Sends a form and reports how far the upload and the render are. `fetch` doesn't tell how much of a body is sent.
+// Sends a form and reports the progress of the upload and the render. `fetch` doesn't report how much of a body is
+// sent.
 
 export interface UploadTask {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly form: FormData;
   readonly signal: AbortSignal;
-  /** Ask for the progress of the render, which takes a while for videos. */
+  /** If true, polls the progress of the render, which takes a while for videos. */
   readonly isSlow: boolean;
-  /** The fraction of a phase, 0 to 1; undefined while it isn't known. */
+  /** The fraction of a phase, 0 to 1. Returns undefined while it isn't known. */
   readonly onProgress: (phase: 'upload' | 'render', fraction: number | undefined) => void;
 }
 
@@ -46,7 +47,7 @@ export async function send(sending: UploadTask): Promise<Response> {
   return new Response(request.response as Blob, { status: request.status, headers: headersOf(request) });
 }
 
-/** Another server may have the render, and workers on other machines don't tell. The progress is then unknown. */
+/** Another server may have the render, and workers on other machines don't report. Then the progress is unknown. */
 async function poll(id: string, onProgress: UploadTask['onProgress'], signal: AbortSignal): Promise<void> {
   try {
     const response = await fetch(`/playground/progress/${id}`, { signal });
