@@ -5,8 +5,8 @@ import type { KeyMode } from './api-key.ts';
 import type { Subscription } from './subscription.ts';
 
 /**
- * The operator suspends an account. A pending one has test keys only, until the operator approves it. An account without an
- * active subscription is inactive.
+ * `suspended` means that the operator has suspended the account. A `pending` one has test keys only, until the operator
+ * approves it. An account without an active subscription is `inactive`.
  */
 export type AccountState = 'active' | 'inactive' | 'pending' | 'suspended';
 
@@ -17,9 +17,9 @@ export type KeyState = (typeof KEY_STATES)[number];
 export interface Holder {
   readonly accountId: string;
   readonly suspended: boolean;
-  /** True: its live keys don't work until the operator approves the account. */
+  /** If true, its live keys don't work until the operator approves the account. */
   readonly awaitsApproval: boolean;
-  /** Up to date: the current time is in its period, or it is inactive. */
+  /** Always up to date: the current time is in its period, or it is inactive. */
   readonly subscription: Subscription | undefined;
 }
 

@@ -10,7 +10,7 @@ export type KeyMode = (typeof KEY_MODES)[number];
 const PREFIX: Readonly<Record<KeyMode, string>> = { live: 'sb_live_', test: 'sb_test_' };
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_BYTES = 20;
-/** Base-62 digits needed for 160 bits, and for 32 bits. */
+/** The number of base-62 digits for 160 bits, and for 32 bits. */
 const BODY_LENGTH = 27;
 const CHECKSUM_LENGTH = 6;
 const SHAPE = new RegExp(`^sb_(?:live|test)_[0-9A-Za-z]{${BODY_LENGTH + CHECKSUM_LENGTH}}$`, 'u');
@@ -25,12 +25,15 @@ export function isWellFormedKey(key: string): boolean {
   return key.slice(-CHECKSUM_LENGTH) === checksum(key.slice(0, -CHECKSUM_LENGTH));
 }
 
-/** A fast hash on purpose: 160 random bits can't be guessed, and a slow hash would let attackers waste CPU time. */
+/**
+ * Hashes a key. The hash is fast on purpose: 160 random bits can't be guessed, and a slow hash would let attackers
+ * waste CPU time.
+ */
 export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
 
-/** How a key is shown after it was shown in full once. */
+/** Returns the parts of a key that may be shown after it was shown in full once. */
 export function maskKey(key: string): { prefix: string; lastFour: string } {
   return { prefix: key.slice(0, PREFIX.live.length + 4), lastFour: key.slice(-4) };
 }

@@ -1,5 +1,5 @@
 // Deliveries that break because the client leaves or reads too slowly. They are free within an allowance, so that a bad
-// connection costs nothing. How much of the file was sent doesn't matter, because what the client wants may be in any part.
+// connection costs nothing. The number of sent bytes doesn't matter, because the client may need any part of the file.
 
 /** The deliveries of an account in a billing period. Only renders that cost credits count. */
 export interface DeliveryCounts {
@@ -19,12 +19,12 @@ export const NO_DELIVERIES: DeliveryCounts = { delivered: 0, brokenFree: 0, brok
 const FREE_PER_PERIOD = 20;
 const FREE_SHARE_OF_RENDERS = 0.02;
 
-/** The number of broken deliveries that are free in the period. */
+/** Returns the number of broken deliveries that are free in the period. */
 export function allowedBroken({ delivered }: Pick<DeliveryCounts, 'delivered'>): number {
   return FREE_PER_PERIOD + Math.floor(delivered * FREE_SHARE_OF_RENDERS);
 }
 
-/** Whether another broken delivery is charged. `counts` doesn't include it yet. */
+/** Returns true when another broken delivery is charged. `counts` doesn't include it yet. */
 export function isBrokenCharged(counts: DeliveryCounts): boolean {
   return counts.brokenFree >= allowedBroken(counts);
 }

@@ -1,9 +1,9 @@
 // The credits of an account in a billing period.
 
 export interface Balance {
-  /** Charged for delivered renders. */
+  /** Credits charged for delivered renders. */
   readonly used: number;
-  /** Held for renders in progress. */
+  /** Credits held for renders in progress. */
   readonly reserved: number;
   /** The plan's credits for the period. */
   readonly limit: number;

@@ -7,7 +7,7 @@ const SHAPE =
 
 const GMAIL = new Set(['gmail.com', 'googlemail.com']);
 
-/** The address in the form it is stored in; undefined when it isn't valid. */
+/** Returns the address in the form it is stored in, or undefined when it isn't valid. */
 export function parseEmail(text: string): string | undefined {
   // Some letters, such as the Kelvin sign, become ASCII in lower case.
   if (!ASCII.test(text.trim())) return undefined;
@@ -16,8 +16,8 @@ export function parseEmail(text: string): string | undefined {
 }
 
 /**
- * The mailbox that receives email for the address: without a tag such as `+shop`, which the owner of a mailbox can invent at
- * will. Gmail ignores dots as well, and has two domains.
+ * Returns the mailbox that receives email for the address, without a tag such as `+shop`, which the owner of a mailbox
+ * can choose freely. Gmail ignores dots as well, and has two domains.
  */
 export function mailboxOf(address: string): string {
   const [local = '', domain = ''] = address.split('@');

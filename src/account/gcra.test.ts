@@ -4,7 +4,7 @@ import { type Rate, take } from './gcra.ts';
 
 const RATE: Rate = { burst: 60, windowMs: 60_000 };
 
-/** The arrivals that were allowed. */
+/** Returns the arrivals that were allowed. */
 function run(rate: Rate, arrivals: readonly number[]): number[] {
   let fullAt = 0;
   return arrivals.filter((now) => {

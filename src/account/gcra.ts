@@ -17,12 +17,12 @@ export interface RateVerdict {
   readonly retryAfterMs: number;
 }
 
-/** `count`: how many requests this one counts as. */
+/** `count` is how many requests this one counts as. */
 export function take({ burst, windowMs }: Rate, fullAt: number, now: number, count = 1): RateVerdict {
   const interval = windowMs / burst;
   const after = Math.max(fullAt, now) + interval * count;
   const excess = after - now - windowMs;
-  // Half a microsecond of tolerance: rounding errors must not refuse the last request of a full burst.
+  // Half a microsecond of tolerance keeps rounding errors from refusing the last request of a full burst.
   if (excess > 0.000_5) return { allowed: false, fullAt, remaining: 0, retryAfterMs: excess };
   const remaining = Math.max(0, Math.floor((windowMs - (after - now)) / interval + 1e-9));
   return { allowed: true, fullAt: after, remaining, retryAfterMs: 0 };

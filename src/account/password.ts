@@ -1,14 +1,17 @@
-// Password rules: long, and not among the first that an attacker tries. Length counts; kinds of characters don't.
+// Password rules: long, and not among the first that an attacker tries. Only length counts, not kinds of characters.
 
 export const MIN_PASSWORD = 12;
 const MAX_BYTES = 512;
 
-/** Different keyboards encode the same letter in different ways. */
+/** Normalizes the text, because different keyboards encode the same letter in different ways. */
 export function normalizePassword(text: string): string {
   return text.normalize('NFKC');
 }
 
-/** The message for the user, or undefined when the password is fine. Without a valid address, the other rules apply. */
+/**
+ * Returns the message for the user, or undefined when the password is fine. Without a valid address, the other rules
+ * apply.
+ */
 export function passwordFault(password: string, email: string | undefined): string | undefined {
   if (Array.from(password).length < MIN_PASSWORD)
     return `Use at least ${MIN_PASSWORD} characters; a few words are fine.`;
@@ -38,7 +41,10 @@ const ROWS = [
 /** The rows, forward and backward. */
 const RUNS = ROWS.flatMap((row) => [row, Array.from(row).toReversed().join('')]);
 
-/** True when it consists of nothing but runs of the keyboard, the alphabet or digits, and the word "password". */
+/**
+ * Returns true when the password consists only of runs of the keyboard, the alphabet or digits, and the word
+ * "password".
+ */
 function isRun(password: string): boolean {
   let rest = password;
   while (rest !== '') {
@@ -49,7 +55,7 @@ function isRun(password: string): boolean {
   return true;
 }
 
-/** How many characters at the start of `text` follow each other in the row. */
+/** Counts the characters at the start of `text` that follow each other in the row. */
 function commonStart(row: string, text: string): number {
   const from = row.indexOf(text.charAt(0));
   if (from < 0) return 0;

@@ -6,12 +6,15 @@ export interface Period {
   readonly endsAt: Date;
 }
 
-/** The period that contains `at`; the first one for a time before the start. */
+/** Returns the period that contains `at`, or the first one for a time before the start. */
 export function periodHolding(anchor: Date, at: Date): Period {
   return at < anchor ? periodAt(anchor, 0) : anyPeriodHolding(anchor, at);
 }
 
-/** The period that contains `at`, also before the start: a subscription may have started under a clock that was ahead. */
+/**
+ * Returns the period that contains `at`, even before the start, because a subscription may have started under a clock
+ * that was ahead.
+ */
 export function anyPeriodHolding(anchor: Date, at: Date): Period {
   const months = (at.getUTCFullYear() - anchor.getUTCFullYear()) * 12 + at.getUTCMonth() - anchor.getUTCMonth();
   return periodAt(anchor, monthsAfter(anchor, months) > at ? months - 1 : months);
@@ -25,7 +28,7 @@ function monthsAfter(anchor: Date, months: number): Date {
   const month = anchor.getUTCMonth() + months;
   const lastDay = new Date(Date.UTC(anchor.getUTCFullYear(), month + 1, 0)).getUTCDate();
   const date = new Date(anchor);
-  // Month and day together: setting the month first would move a 31st into the next month.
+  // Month and day are set together, because setting the month first would move a 31st into the next month.
   date.setUTCMonth(month, Math.min(anchor.getUTCDate(), lastDay));
   return date;
 }

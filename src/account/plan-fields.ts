@@ -1,5 +1,5 @@
-// Reads one object of a JSON file, field by field. A bad field is recorded as a fault and replaced by a harmless value, so that
-// all faults of the file are found together.
+// Reads one object of a JSON file, field by field. An invalid field is recorded as a fault and replaced by a harmless
+// value, so that all faults of the file are found together.
 
 interface TextRule {
   readonly pattern: RegExp;
@@ -50,7 +50,7 @@ export class Fields {
     return [];
   }
 
-  /** An object whose values are texts, as pairs. */
+  /** Reads an object whose values are texts, as pairs. */
   texts(name: string): [string, string][] {
     const object = this.object(name);
     return Object.keys(object.#values).map((key) => [key, object.text(key, { pattern: /\S/u, expected: 'a text' })]);
@@ -69,7 +69,7 @@ export class Fields {
   }
 
   #fault(name: string, what: string): void {
-    // Something that isn't an object has been reported as such; its missing fields would add nothing.
+    // A value that isn't an object has been reported already, so its missing fields would add nothing.
     if (this.#isObject) this.#faults.push(`${this.#path(name)} ${what}`);
   }
 

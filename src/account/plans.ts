@@ -1,5 +1,5 @@
-// The plans on offer, and the file that describes them. The file replaces the built-in plans as a whole. It is also checked as
-// a whole, so that an operator can fix every fault in one pass.
+// The plans on offer, and the file that describes them. The file replaces all built-in plans, and it is checked as a
+// whole, so that an operator can fix every fault in one pass.
 
 import { must } from '../primitives/must.ts';
 import { Fields } from './plan-fields.ts';
@@ -12,21 +12,21 @@ export interface PlanLimits {
   /** The longer side, in pixels. */
   readonly videoSide: number;
   readonly videoFps: number;
-  /** Of an asynchronous render. */
+  /** The limit of an asynchronous render. */
   readonly asyncVideoSeconds: number;
   readonly asyncVideoBytes: number;
-  /** Uploads that wait and results that haven't expired, together. */
+  /** The bytes of uploads that wait and results that haven't expired, together. */
   readonly storedBytes: number;
-  /** Asynchronous renders that wait or run. */
+  /** The number of asynchronous renders that wait or run. */
   readonly queuedRenders: number;
 }
 
 export interface Plan {
   readonly name: string;
-  /** The name that people see. */
+  /** The display name. */
   readonly title: string;
   readonly monthlyPriceCents: number;
-  /** Per billing period. */
+  /** Credits per billing period. */
   readonly credits: number;
   readonly requestsPerMinute: number;
   readonly concurrentRenders: number;
@@ -35,7 +35,7 @@ export interface Plan {
   readonly stripePrice?: string;
 }
 
-/** The default limits; a plan in the file lists only those that differ. */
+/** The default limits. A plan in the file lists only those that differ. */
 const DEFAULT_LIMITS: PlanLimits = {
   imageBytes: 25_000_000,
   imagePixels: 50_000_000,
@@ -49,7 +49,7 @@ const DEFAULT_LIMITS: PlanLimits = {
   queuedRenders: 1_000,
 };
 
-/** The limits of an asynchronous render, which may take longer. */
+/** Returns the limits of an asynchronous render, which may take longer. */
 export function asyncLimits(limits: PlanLimits): PlanLimits {
   const videoSeconds = Math.max(limits.videoSeconds, limits.asyncVideoSeconds);
   return { ...limits, videoSeconds, videoBytes: Math.max(limits.videoBytes, limits.asyncVideoBytes) };
@@ -58,7 +58,7 @@ export function asyncLimits(limits: PlanLimits): PlanLimits {
 /** All plans, cheapest first, and the plan for each name that a marketplace uses. */
 export class PlanBook {
   readonly plans: readonly Plan[];
-  /** ISO 4217. */
+  /** An ISO 4217 code. */
   readonly currency: string;
   readonly #marketplace: ReadonlyMap<string, string>;
 
@@ -85,20 +85,20 @@ export class PlanBook {
     return this.plans.find((plan) => plan.name === name);
   }
 
-  /** For a name from the store. The server checks at start that the file has all of them. */
+  /** Returns the plan for a name from the store. The server checks at startup that the file has all of them. */
   get(name: string): Plan {
     const plan = this.find(name);
     if (plan === undefined) throw new Error(`an account has the plan "${name}", which is not in the plans file`);
     return plan;
   }
 
-  /** The plan of a marketplace subscription. A name that isn't mapped gets the lowest plan. */
+  /** Returns the plan of a marketplace subscription. A name that isn't mapped gets the lowest plan. */
   forMarketplace(subscription: string): Plan {
     const name = this.#marketplace.get(subscription.toUpperCase());
     return name === undefined ? this.lowest : this.get(name);
   }
 
-  /** An upgrade applies immediately; anything else waits for the next period. */
+  /** Returns true for an upgrade, which applies immediately. Anything else waits for the next period. */
   isUpgrade(from: string, to: string): boolean {
     const rank = (name: string): number => this.plans.findIndex((plan) => plan.name === name);
     return rank(to) > rank(from);
@@ -142,7 +142,7 @@ export function parsePlans(json: unknown): PlanBook {
   return new PlanBook(plans, currency, new Map(marketplace));
 }
 
-/** Items that occur more than once. Empty ones have been reported already. */
+/** Returns items that occur more than once. Empty ones have been reported already. */
 function repeated(items: readonly string[]): Set<string> {
   return new Set(items.filter((item, index) => item !== '' && items.indexOf(item) !== index));
 }

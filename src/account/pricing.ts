@@ -1,30 +1,33 @@
-// What a render costs. Every price rule is in this file, which the service and the playground use; everything else passes the
-// result on. Browsers load it, so it imports nothing.
+// The prices of renders. Every price rule is in this file, which the service and the playground use. Browsers load it,
+// so it imports nothing.
 
 /** The part of a probed asset, or of an empty canvas, that the price depends on. */
 export type PricedMedia =
   | { readonly kind: 'canvas' | 'image' }
-  /** The duration of the result: from the first frame or sound to the last. Players and other tools show the same one. */
+  /**
+   * The duration of the result, from the first frame or audio sample to the last. Players and other tools show the same
+   * one.
+   */
   | { readonly kind: 'video'; readonly durationSeconds: number };
 
 export interface PriceTerms {
   readonly mode: 'live' | 'test';
-  /** The render was delivered and paid for before, under the same idempotency key. */
+  /** True when the render was already delivered and paid for with the same idempotency key. */
   readonly isReplay: boolean;
 }
 
 const IMAGE_CREDITS = 1;
 const MS_PER_CREDIT = 5_000;
-/** The end of a video that doesn't count, because a clip cut at five seconds runs a little longer than five seconds. */
+/** The end of a video that isn't charged, because a clip cut at five seconds runs a little longer than five seconds. */
 const UNCOUNTED_MS = 100;
 
-/** The credits to reserve for a render, and to charge once it's delivered. Test keys and replays are free. */
+/** Returns the credits to reserve for a render, and to charge once it's delivered. Test keys and replays are free. */
 export function priceOf(media: PricedMedia, { mode, isReplay }: PriceTerms): number {
   if (mode === 'test' || isReplay) return 0;
   return media.kind === 'video' ? videoCredits(media.durationSeconds) : IMAGE_CREDITS;
 }
 
-/** The price of a video of which only the duration is known; without a duration, that of an image. */
+/** Returns the price of a video when only its duration is known, or that of an image without a duration. */
 export function quoteFor(durationSeconds: number | undefined, mode: PriceTerms['mode']): number {
   const media =
     durationSeconds === undefined ? ({ kind: 'image' } as const) : { kind: 'video' as const, durationSeconds };
@@ -32,8 +35,8 @@ export function quoteFor(durationSeconds: number | undefined, mode: PriceTerms['
 }
 
 /**
- * One credit per started five seconds; a rest below the uncounted end doesn't start another five. In whole milliseconds,
- * because the same duration may be a sum here and a decimal number there.
+ * Charges one credit per started five seconds. A remainder below `UNCOUNTED_MS` doesn't start another five. Whole
+ * milliseconds are compared, because the same duration may be a sum here and a decimal number there.
  */
 function videoCredits(durationSeconds: number): number {
   const counted = Math.max(Math.round(durationSeconds * 1_000) - UNCOUNTED_MS, 0);

@@ -1,4 +1,4 @@
-// How the state of a subscription at the payment provider changes the subscription of the account.
+// Applies the state of a subscription at the payment provider to the subscription of the account.
 
 import { must } from '../primitives/must.ts';
 import type { Period } from './period.ts';
@@ -6,7 +6,7 @@ import { type Subscription, withPlan } from './subscription.ts';
 
 /** The current state at the payment provider. A state, not a change, so the order of events doesn't matter. */
 export interface ProviderSubscription {
-  /** Its id at the provider. */
+  /** The id at the provider. */
   readonly subscription: string;
   /** Undefined when it has ended and its price no longer belongs to a plan. */
   readonly plan?: string | undefined;
@@ -20,8 +20,9 @@ export interface ProviderSubscription {
 }
 
 /**
- * The subscription after the provider's state was applied. `providerState` is undefined when the provider has nothing for the
- * account any more. A subscription that isn't paid through the provider (granted, free or a marketplace's) is never ended.
+ * Returns the subscription after the provider's state was applied. `providerState` is undefined when the provider has
+ * nothing for the account any more. A subscription that isn't paid through the provider (granted, free or a
+ * marketplace's) is never ended.
  */
 export function applyProviderState(
   before: Subscription | undefined,
@@ -35,7 +36,7 @@ export function applyProviderState(
     return { plan, nextPlan, status, renews, provider: 'stripe', anchorAt: paid?.anchorAt ?? period.startsAt, period };
   }
   if (before === undefined && providerState?.followedBy !== undefined) {
-    // It was paid for, but no event arrived before the account chose the free plan.
+    // The subscription was paid for, but no event arrived before the account chose the free plan.
     return withPlan(undefined, providerState.followedBy, 'now', now);
   }
   if (paid === undefined) return before;

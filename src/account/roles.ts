@@ -1,4 +1,4 @@
-// What the users of an account may do in it. Whether someone operates the whole service is another question; see `UserRole`.
+// The permissions of an account's users. Operating the whole service is a separate role; see `UserRole`.
 
 export const ACCOUNT_ROLES = ['owner', 'member', 'billing'] as const;
 export type AccountRole = (typeof ACCOUNT_ROLES)[number];

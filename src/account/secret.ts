@@ -18,7 +18,7 @@ export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-/** A token that can be derived only with the secret. */
+/** Returns a token that can be derived only with the secret. */
 export function tokenOf(secret: string, purpose: string): string {
   return createHmac('sha256', secret).update(purpose).digest('base64url');
 }

@@ -5,11 +5,11 @@ export type SignInProvider = (typeof SIGN_IN_PROVIDERS)[number];
 
 export const PROVIDER_NAMES: Readonly<Record<SignInProvider, string>> = { google: 'Google', github: 'GitHub' };
 
-/** A person as a provider knows them. */
+/** The identity of a user at a provider. */
 export interface ProviderIdentity {
   readonly provider: SignInProvider;
-  /** Never changes and is never given to another person, unlike the address. */
+  /** An id that never changes and is never reassigned to another person, unlike the address. */
   readonly subject: string;
-  /** Verified by the provider, in the form in which addresses are stored. */
+  /** The address, verified by the provider, in the form in which addresses are stored. */
   readonly email: string;
 }

@@ -1,4 +1,4 @@
-// A subscription, and how it changes when its period ends or another plan is chosen.
+// A subscription, and its changes when its period ends or another plan is chosen.
 
 import { anyPeriodHolding, type Period, periodHolding } from './period.ts';
 
@@ -10,7 +10,7 @@ export interface Subscription {
   /** The plan from the next period, if it differs. */
   readonly nextPlan: string | null;
   readonly status: 'active' | 'inactive';
-  /** False once canceled; the subscription then ends with the period. */
+  /** False once canceled. The subscription then ends with the period. */
   readonly renews: boolean;
   readonly provider: Provider;
   readonly anchorAt: Date;
@@ -21,7 +21,7 @@ export type SubscriptionChange =
   | { readonly kind: 'none' }
   | { readonly kind: 'renewed'; readonly plan: string; readonly period: Period }
   | { readonly kind: 'lapsed' }
-  /** Takes back what happened under a clock that was ahead. */
+  /** Reverts a change that was made under a clock that was ahead. */
   | { readonly kind: 'corrected'; readonly period: Period };
 
 /** A payment provider reports a renewal once it has been paid, which may be some time after the end of the period. */
@@ -30,12 +30,13 @@ const PAYMENT_GRACE_MS = 72 * 3_600_000;
 /** A period that starts later than this is in the future. The clocks of several servers may differ a little. */
 const CLOCK_TOLERANCE_MS = 24 * 3_600_000;
 
-/** The change that is due at `now`. See `isUnusual` for changes that a wrong clock may have caused. */
+/** Returns the change that is due at `now`. See `isUnusual` for changes that a wrong clock may have caused. */
 export function changeDue(subscription: Subscription, now: Date): SubscriptionChange {
   const { status, renews, provider, period, anchorAt } = subscription;
   if (isAheadOf(subscription, now)) return { kind: 'corrected', period: anyPeriodHolding(anchorAt, now) };
   if (status === 'inactive' || now < period.endsAt) return { kind: 'none' };
-  // Canceled in favor of a free plan: the provider reports when the paid period is over, as it does for a renewal.
+  // The subscription was canceled in favor of a free plan. The provider reports the end of the paid period, as it does
+  // for a renewal.
   const followed = provider === 'stripe' && subscription.nextPlan !== null;
   if (!renews && !followed) return { kind: 'lapsed' };
   if (provider === 'stripe') {
@@ -45,8 +46,8 @@ export function changeDue(subscription: Subscription, now: Date): SubscriptionCh
 }
 
 /**
- * The period starts in the future, or the subscription ended with a period that isn't over. The periods of a payment provider
- * are its own business.
+ * Returns true when the period starts in the future, or the subscription ended with a period that isn't over. The
+ * payment provider itself determines its periods.
  */
 function isAheadOf({ provider, status, period }: Subscription, now: Date): boolean {
   if (provider === 'stripe') return false;
@@ -55,8 +56,8 @@ function isAheadOf({ provider, status, period }: Subscription, now: Date): boole
 }
 
 /**
- * Whether the change skips a whole period or goes back. Either much time has passed without a request, or a clock is or was
- * wrong; see `store/lease.ts`.
+ * Returns true when the change skips a whole period or goes back. Either much time has passed without a request, or a
+ * clock is or was wrong; see `store/lease.ts`.
  */
 export function isUnusual({ anchorAt, period }: Subscription, { kind }: SubscriptionChange, now: Date): boolean {
   if (kind === 'none' || kind === 'corrected') return kind === 'corrected';
@@ -70,7 +71,10 @@ export function applyChange(subscription: Subscription, change: SubscriptionChan
   return { ...subscription, plan: change.plan, nextPlan: null, period: change.period };
 }
 
-/** The subscription after a plan was chosen. `subscription` must be up to date; its current period continues. */
+/**
+ * Returns the subscription after a plan was chosen. `subscription` must be up to date, and its current period
+ * continues.
+ */
 export function withPlan(
   subscription: Subscription | undefined,
   plan: string,

@@ -12,7 +12,7 @@ const TOLERANCE = 1;
 const RECOVERY_CODES = 10;
 const RECOVERY_BYTES = 10;
 
-/** In Base32, as apps expect it. */
+/** Returns a secret in Base32, as apps expect it. */
 export function createTotpSecret(): string {
   return encodeBase32(randomBytes(SECRET_BYTES));
 }
@@ -29,7 +29,7 @@ export function totpCode(secret: Buffer, step: number, digits = DIGITS): string 
   return String(number % 10 ** digits).padStart(digits, '0');
 }
 
-/** The time step of the code, so that it can be used only once; undefined when the code is wrong. */
+/** Returns the time step of the code, so that it can be used only once, or undefined when the code is wrong. */
 export function matchTotp(secret: string, code: string, now: Date): number | undefined {
   const typed = code.replaceAll(/\s/gu, '');
   const key = decodeBase32(secret);
@@ -38,13 +38,13 @@ export function matchTotp(secret: string, code: string, now: Date): number | und
   return steps.findLast((step) => totpCode(key, step) === typed);
 }
 
-/** What an app reads from the QR code. */
+/** Returns the URL that an app reads from the QR code. */
 export function totpUrl(secret: string, account: string, issuer: string): string {
   const query = new URLSearchParams({ secret, issuer });
   return `otpauth://totp/${encodeURIComponent(issuer)}:${encodeURIComponent(account)}?${query.toString()}`;
 }
 
-/** 80 random bits each, such as `k3jd-8s0q-...`, so a fast hash is enough to store them. */
+/** Returns codes of 80 random bits each, such as `k3jd-8s0q-...`, so a fast hash is enough to store them. */
 export function createRecoveryCodes(): string[] {
   return Array.from({ length: RECOVERY_CODES }, () => {
     const text = encodeBase32(randomBytes(RECOVERY_BYTES)).toLowerCase();
@@ -52,7 +52,7 @@ export function createRecoveryCodes(): string[] {
   });
 }
 
-/** As typed by a person; undefined for anything that can't be one. */
+/** Parses a code as people type it. Returns undefined for anything that can't be one. */
 export function parseRecoveryCode(text: string): string | undefined {
   const code = text.replaceAll(/[\s-]/gu, '').toLowerCase();
   return /^[a-z2-7]{16}$/u.test(code) ? (code.match(/.{4}/gu) ?? []).join('-') : undefined;

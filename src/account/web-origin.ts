@@ -2,7 +2,10 @@
 
 export const MAX_ORIGINS = 20;
 
-/** The origin in the form that browsers send; undefined when it isn't one. A path is refused, because it would have no effect. */
+/**
+ * Returns the origin in the form that browsers send, or undefined when the text isn't one. A path is refused, because
+ * it would have no effect.
+ */
 export function parseOrigin(text: string): string | undefined {
   const trimmed = text.trim().replace(/\/$/u, '');
   if (!/^https?:\/\/[^/?#\\@]+$/iu.test(trimmed) || !URL.canParse(trimmed)) return undefined;

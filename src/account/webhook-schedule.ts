@@ -1,4 +1,4 @@
-// When a webhook that could not be delivered is sent again.
+// The retry schedule of webhooks that could not be delivered.
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -13,7 +13,7 @@ const RETRY_DELAYS_MS: readonly number[] = [
   10 * HOUR_MS,
 ];
 
-/** `failed`: how many attempts have failed. Undefined after the last attempt. */
+/** `failed` is the number of failed attempts. Returns undefined after the last attempt. */
 export function retryDelayMs(failed: number): number | undefined {
   return RETRY_DELAYS_MS[failed - 1];
 }
@@ -21,5 +21,5 @@ export function retryDelayMs(failed: number): number | undefined {
 /** No pause and no lease ends later, so a time further ahead comes from a clock that was wrong. */
 export const MAX_AHEAD_MS = Math.max(...RETRY_DELAYS_MS) + HOUR_MS;
 
-/** An endpoint that accepts nothing for so long is disabled when the next delivery is given up. */
+/** An endpoint that accepts nothing for this long is disabled when the next delivery is given up. */
 export const MAX_FAILING_MS = 5 * 24 * HOUR_MS;

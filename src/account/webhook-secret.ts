@@ -17,7 +17,7 @@ export interface SignedMessage {
   readonly body: string;
 }
 
-/** One signature per secret, so that receivers accept the message while they switch to a new secret. */
+/** Returns one signature per secret, so that receivers accept the message while they switch to a new secret. */
 export function signWebhook({ id, timestamp, body }: SignedMessage, secrets: readonly string[]): string {
   must(secrets[0], 'a secret to sign the webhook');
   const signatures = secrets.map((secret) => {

@@ -9,12 +9,12 @@ export interface ReturnPages {
 
 export type PlanChoice =
   | { readonly kind: 'granted'; readonly when: 'now' | 'next period' }
-  /** Nothing has changed yet: the user has to go to this page first, to pay. */
+  /** Nothing has changed yet, because the user has to pay on this page first. */
   | { readonly kind: 'redirect'; readonly url: string }
   /** Nothing has changed, because the charge would differ from the confirmed one. */
   | { readonly kind: 'confirm again' };
 
-/** What choosing a plan would do. */
+/** The effect of choosing a plan. */
 export type PlanPreview =
   /** Applies immediately and costs nothing now. */
   | { readonly kind: 'now' }
@@ -26,19 +26,19 @@ export type PlanPreview =
   | { readonly kind: 'unpaid invoice' }
   | ChargePreview;
 
-/** Applies immediately, and the card is charged. */
+/** A change that applies immediately and charges the card. */
 export interface ChargePreview {
   readonly kind: 'charge';
   /** The plan that is paid for now. */
   readonly fromPlan: string;
-  /** In the smallest unit of the currency; undefined when the provider can't tell. */
+  /** The amount in the smallest unit of the currency. Undefined when the provider can't tell. */
   readonly amount: { readonly due: number; readonly unusedCredit: number; readonly currency: string } | undefined;
-  /** The amount is valid for a change as of this time. */
+  /** The time at which the amount is valid for a change. */
   readonly asOf: Date;
   readonly renewsAt: Date;
 }
 
-/** A customer's confirmation of a charge, with what the customer was shown. */
+/** A customer's confirmation of a charge, with the values that the customer was shown. */
 export interface ConfirmedCharge {
   readonly fromPlan: string;
   /** Undefined when the provider couldn't tell. */
@@ -50,7 +50,7 @@ export interface InvoiceSummary {
   readonly id: string;
   readonly number: string | null;
   readonly createdAt: Date;
-  /** In the smallest unit of the currency. */
+  /** The total in the smallest unit of the currency. */
   readonly total: number;
   readonly currency: string;
   readonly status: string;
@@ -69,22 +69,22 @@ export interface Reconciliation {
 
 export interface Billing {
   readonly name: 'manual' | 'stripe';
-  /** False when customers can't pay here. The operator then assigns plans that have a price. */
+  /** False when customers can't pay here. Then the operator assigns plans that have a price. */
   readonly takesPayments: boolean;
-  /** `confirmed` is the preview that the customer agreed to; without it, a charge is calculated as of now. */
+  /** `confirmed` is the preview that the customer agreed to. Without it, a charge is calculated as of now. */
   choosePlan(accountId: string, plan: string, pages: ReturnPages, confirmed?: ConfirmedCharge): Promise<PlanChoice>;
   previewPlan(accountId: string, plan: string): Promise<PlanPreview>;
-  /** The latest invoices, newest first. */
+  /** Returns the latest invoices, newest first. */
   invoices(accountId: string): Promise<InvoiceSummary[]>;
-  /** The URL of the page for invoices and payment methods; undefined when there is none. */
+  /** Returns the URL of the page for invoices and payment methods, or undefined when there is none. */
   manage(accountId: string, returnUrl: string): Promise<string | undefined>;
-  /** The paid period continues to its end. */
+  /** Cancels the plan. The paid period continues to its end. */
   cancel(accountId: string): Promise<void>;
-  /** Ends what is paid for now, without a refund, because the account is deleted. */
+  /** Ends the paid plan now, without a refund, because the account is deleted. */
   endNow(accountId: string): Promise<void>;
   /** Takes back a cancellation or a downgrade that hasn't applied yet. */
   resume(accountId: string): Promise<void>;
-  /** Reads the state from the provider now instead of waiting for its event, for the page to return to. */
+  /** Reads the state from the provider now instead of waiting for its event, for the page that the user returns to. */
   refresh(accountId: string): Promise<void>;
   /** Handles an event from the provider: its exact body, and the header with its signature. */
   receive(rawBody: Buffer, signature: string | undefined): Promise<Receipt>;
@@ -92,7 +92,7 @@ export interface Billing {
   reconcile(signal: AbortSignal): Promise<Reconciliation>;
 }
 
-/** The part of a logger that is needed here. */
+/** The part of a logger that billing needs. */
 export interface BillingLog {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;

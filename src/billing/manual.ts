@@ -1,4 +1,4 @@
-// Without payments: choosing a free plan grants it. The operator assigns the others.
+// Billing without payments. Choosing a free plan grants it, and the operator assigns the others.
 
 import type { PlanBook } from '../account/plans.ts';
 import { AppError } from '../errors.ts';
@@ -38,7 +38,7 @@ export class ManualBilling implements Billing {
   }
 
   async endNow(): Promise<void> {
-    // Nothing is paid for.
+    // Nothing is paid for, so nothing ends.
   }
 
   async manage(): Promise<undefined> {

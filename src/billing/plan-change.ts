@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts';
 import type { AccountSummary } from '../store/accounts/accounts.ts';
 import type { Store } from '../store/store.ts';
 
-/** The account that chooses the plan. Throws the error for the user when it may not. */
+/** Returns the account that chooses the plan. Throws the error for the user when it may not. */
 export async function requireAccountForPlan(
   store: Pick<Store, 'accounts'>,
   plans: PlanBook,

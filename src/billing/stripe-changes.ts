@@ -12,8 +12,8 @@ export class StripeChanges {
   }
 
   /**
-   * Applies immediately and charges the difference in price, calculated as of `asOf` or else now. If the payment fails,
-   * nothing changes yet and the URL of the invoice is returned: Stripe makes the change once it is paid.
+   * Upgrades immediately and charges the difference in price, calculated as of `asOf` or else now. If the payment
+   * fails, nothing changes yet and the URL of the invoice is returned. Stripe makes the change once it is paid.
    */
   async upgrade(
     subscription: Stripe.Subscription,
@@ -35,12 +35,12 @@ export class StripeChanges {
       if (!url) throw new Error(`the open invoice of subscription ${subscription.id} has no page`);
       return url;
     }
-    // Last, because a cancellation must stand when the payment fails.
+    // Renewal comes last, because a cancellation must stay in effect when the payment fails.
     await this.#renew(changed);
     return undefined;
   }
 
-  /** Applies from the next period; nothing is refunded. */
+  /** Downgrades from the next period. Nothing is refunded. */
   async downgrade(subscription: Stripe.Subscription, item: Stripe.SubscriptionItem, price: string): Promise<void> {
     await this.keep(subscription);
     const schedule = await this.#stripe.subscriptionSchedules.create({ from_subscription: subscription.id });
@@ -81,7 +81,7 @@ export class StripeChanges {
     });
   }
 
-  /** For a subscription with an unpaid invoice, which has no paid period to wait for. */
+  /** Ends a subscription with an unpaid invoice, which has no paid period to wait for. */
   async endNow(subscription: Stripe.Subscription, followedBy: string): Promise<void> {
     if (followedBy !== '') {
       await this.#stripe.subscriptions.update(subscription.id, { metadata: { [FOLLOWED_BY]: followedBy } });
@@ -89,7 +89,7 @@ export class StripeChanges {
     await this.#stripe.subscriptions.cancel(subscription.id);
   }
 
-  /** Takes back a cancellation or a downgrade that was scheduled for the end of the period. */
+  /** Reverts a cancellation or a downgrade that was scheduled for the end of the period. */
   async keep(subscription: Stripe.Subscription): Promise<void> {
     await this.#release(subscription);
     await this.#renew(subscription);

@@ -19,7 +19,7 @@ export class StripeCheckout {
     this.#log = log;
   }
 
-  /** The customer of the account, created when there is none. */
+  /** Returns the customer of the account, and creates one when there is none. */
   async customerFor(account: AccountSummary): Promise<string> {
     const { id, name } = account;
     const known = await this.#store.accounts.customerOf(id);
@@ -31,7 +31,10 @@ export class StripeCheckout {
     return await this.#store.accounts.linkCustomer(id, created.id);
   }
 
-  /** An open checkout page or an unfinished first payment must not become a second subscription. */
+  /**
+   * Cancels unfinished payments, so that an open checkout page or an unfinished first payment can't become a second
+   * subscription.
+   */
   async cancelUnfinished(customer: string): Promise<void> {
     const pages = await this.#stripe.checkout.sessions.list({ customer, status: 'open', limit: 100 });
     for (const { id } of pages.data) await this.#stripe.checkout.sessions.expire(id).catch(ignoreIfEnded);
@@ -79,7 +82,7 @@ export class StripeCheckout {
   }
 }
 
-/** It was paid or has expired at this very moment, which the next look at Stripe shows. */
+/** The session was paid or has expired at this very moment, which the next read from Stripe shows. */
 function ignoreIfEnded(error: unknown): void {
   if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
 }

@@ -5,7 +5,7 @@ import { AppError } from '../errors.ts';
 
 export interface StripeAccess {
   readonly secretKey: string;
-  /** Another base URL, for tests and proxies; empty for Stripe's own. */
+  /** Another base URL, for tests and proxies. Empty for Stripe's own. */
   readonly apiUrl: string;
 }
 
@@ -26,12 +26,12 @@ export function createStripeClient({ secretKey, apiUrl }: StripeAccess): Stripe 
   });
 }
 
-/** True when Stripe has no such object, or not in the account that the secret key belongs to. */
+/** Returns true when Stripe has no such object, or not in the account that the secret key belongs to. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing';
 }
 
-/** Translates Stripe's errors; other errors pass unchanged. */
+/** Translates Stripe's errors. Other errors pass unchanged. */
 export async function translateErrors<Value>(call: () => Promise<Value>): Promise<Value> {
   try {
     return await call();
@@ -56,7 +56,7 @@ function translate(error: unknown): unknown {
     : new AppError('internal_error', 'Something went wrong on our side.', { cause });
 }
 
-/** For the log. The error itself contains headers and bodies, so it isn't logged. */
+/** Describes an error for the log. The error itself contains headers and bodies, so it isn't logged. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Stripe.errors.StripeError)) {
     return withoutSecrets(error instanceof Error ? `${error.message}${causeOf(error)}` : String(error));

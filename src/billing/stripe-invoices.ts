@@ -27,7 +27,9 @@ export class StripeInvoices {
     }));
   }
 
-  /** The upgrade must pass the same time to Stripe, so that it costs what the preview says. */
+  /**
+   * Previews an upgrade. The upgrade itself must pass the same time to Stripe, so that it costs what the preview says.
+   */
   async previewUpgrade(
     subscription: Stripe.Subscription,
     { item, plan }: PlanItem,
@@ -59,7 +61,7 @@ export class StripeInvoices {
   }
 }
 
-/** A link on our page leads only to a web page. */
+/** Returns only web URLs, because the page shows them as links. */
 function webAddress(url: string | null | undefined): string | undefined {
   return url?.startsWith('https://') ? url : undefined;
 }

@@ -51,7 +51,7 @@ export class StripePlans {
       : await this.#choosePaid(account, plan, pages, confirmed);
   }
 
-  /** What `choose` would do, without changing anything. */
+  /** Returns what `choose` would do, without changing anything. */
   async preview(accountId: string, name: string): Promise<PlanPreview> {
     const { store, plans, invoices } = this.#dependencies;
     const { subscription } = await requireAccountForPlan(store, plans, accountId, name);
@@ -77,7 +77,7 @@ export class StripePlans {
     return await invoices.previewUpgrade(current.subscription, bought, priceIdOf(plan));
   }
 
-  /** Ends every subscription now, also unfinished ones. Repeating it does no harm. */
+  /** Ends every subscription now, including unfinished ones. Repeating it does no harm. */
   async endNow(accountId: string): Promise<void> {
     const { store, sync, checkout, stripe } = this.#dependencies;
     const customer = await store.accounts.customerOf(accountId);
@@ -104,7 +104,7 @@ export class StripePlans {
     await this.#dependencies.sync.sync(current.customer);
   }
 
-  /** A paid period continues to its end and the free plan follows; a subscription with an unpaid invoice ends now. */
+  /** A paid period continues to its end and the free plan follows. A subscription with an unpaid invoice ends now. */
   async #chooseFree({ id, subscription }: AccountSummary, plan: Plan): Promise<PlanChoice> {
     const { store, plans } = this.#dependencies;
     const current = await this.#currentSubscription(id);
@@ -127,7 +127,7 @@ export class StripePlans {
     const { id, subscription } = account;
     const price = priceIdOf(plan);
     if (subscription?.provider === 'manual' && subscription.status === 'active' && subscription.plan === plan.name) {
-      // Granted by the operator, so there is nothing to pay. This only takes a cancellation back.
+      // The operator granted the plan, so there is nothing to pay. This only reverts a cancellation.
       await store.accounts.subscribe(id, plan.name, 'now', `account:${id}`);
       return NOW;
     }
@@ -135,7 +135,7 @@ export class StripePlans {
     await checkout.cancelUnfinished(customer);
     const current = await this.#currentSubscription(id);
     if (current === undefined) return { kind: 'redirect', url: await checkout.open(id, customer, price, pages) };
-    // An unpaid invoice has to be settled first, in the portal.
+    // An unpaid invoice must be settled first, in the portal.
     if (!isPaidFor(current.subscription)) {
       return { kind: 'redirect', url: await checkout.portal(customer, pages.successUrl) };
     }
@@ -157,7 +157,7 @@ export class StripePlans {
       await this.#changes.keep(subscription);
       return NOW;
     }
-    // Another member may have changed the plan since.
+    // Another member may have changed the plan meanwhile.
     if (confirmed !== undefined && confirmed.fromPlan !== bought.plan.name) return CONFIRM_AGAIN;
     if (!plans.isUpgrade(bought.plan.name, plan.name)) {
       await this.#changes.downgrade(subscription, bought.item, price);
@@ -165,7 +165,7 @@ export class StripePlans {
     }
     if (confirmed !== undefined) {
       const { amount, asOf } = await invoices.previewUpgrade(subscription, bought, price, confirmed.asOf);
-      // The time differs when it isn't in the current period, which may have been renewed since.
+      // The time differs when it isn't in the current period, which may have been renewed meanwhile.
       if (amount?.due !== confirmed.due || asOf.getTime() !== confirmed.asOf.getTime()) return CONFIRM_AGAIN;
     }
     const url = await this.#changes.upgrade(subscription, bought.item, price, confirmed?.asOf);
@@ -192,7 +192,7 @@ export class StripePlans {
     return subscription && { customer, subscription };
   }
 
-  /** For a subscription that the store considers paid and Stripe has ended. */
+  /** Settles a subscription that the store considers paid and Stripe has ended. */
   async #settleEnded(accountId: string): Promise<void> {
     const { store, sync } = this.#dependencies;
     const customer = await store.accounts.customerOf(accountId);

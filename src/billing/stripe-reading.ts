@@ -1,21 +1,24 @@
-// What a customer's subscriptions at Stripe mean for the account. Pure functions.
+// Translates a customer's subscriptions at Stripe to those of the account. All functions are pure.
 
 import type { Stripe } from 'stripe';
 import type { Plan, PlanBook } from '../account/plans.ts';
 import type { ProviderSubscription } from '../account/provider.ts';
 
-/** Metadata of a subscription that ends: the free plan that was chosen instead. Stored at Stripe, so it can't get lost. */
+/**
+ * Metadata of a subscription that ends: the free plan that was chosen instead. It is stored at Stripe, so it can't get
+ * lost.
+ */
 export const FOLLOWED_BY = 'storybar_followed_by';
 /** Metadata of a customer and its subscriptions: the account they belong to. */
 export const ACCOUNT = 'storybar_account';
 
 export type CustomerState =
-  /** Never subscribed, or never made the first payment. */
+  /** The customer never subscribed, or never made the first payment. */
   | { readonly kind: 'none' }
   | {
       readonly kind: 'subscription';
       readonly providerState: ProviderSubscription;
-      /** Further subscriptions that are paid for, which is never intended. */
+      /** Other subscriptions that are paid for, which is never intended. */
       readonly others: readonly string[];
     }
   /** A subscription is paid for, but no plan has its price. */
@@ -39,7 +42,7 @@ export function readSubscriptions(all: readonly Stripe.Subscription[], plans: Pl
   return { kind: 'subscription', providerState: read(last, plans), others: [] };
 }
 
-/** Newest first; those of the same second stay in Stripe's order. */
+/** Returns subscriptions newest first. Those of the same second stay in Stripe's order. */
 export function startedSubscriptions(all: readonly Stripe.Subscription[]): Stripe.Subscription[] {
   return all
     .filter(({ status }) => status !== 'incomplete' && status !== 'incomplete_expired')
@@ -55,7 +58,7 @@ export interface PlanItem {
   readonly item: Stripe.SubscriptionItem;
 }
 
-/** The highest plan among the items, because a subscription may contain other things. */
+/** Returns the item with the highest plan, because a subscription may contain other things. */
 export function planItem({ items }: Stripe.Subscription, plans: PlanBook): PlanItem | undefined {
   return plans.plans
     .toReversed()

@@ -8,10 +8,13 @@ import type { BillingLog, Reconciliation } from './billing.ts';
 import { describeError } from './stripe-client.ts';
 import type { StripeSync } from './stripe-sync.ts';
 
-/** One after the other, to stay far below Stripe's rate limit. The next run continues where this one stopped. */
+/**
+ * Customers are compared one after the other, to stay far below Stripe's rate limit. The next run continues where this
+ * one stopped.
+ */
 const CUSTOMERS_PER_RUN = 5_000;
 const PAGE_SIZE = 100;
-/** Then Stripe is probably unavailable, and the rest would fail as well. */
+/** After this many failures, Stripe is probably unavailable, and the rest would fail as well. */
 const MAX_CONSECUTIVE_FAILURES = 5;
 /** Stripe repeats an event for days, and on request for a month. */
 const KEEP_EVENTS_MS = 60 * 24 * 3_600_000;
@@ -26,7 +29,7 @@ export interface ReconcilerDependencies {
 
 export class StripeReconciler {
   readonly #dependencies: ReconcilerDependencies;
-  /** The last account of the previous run; empty when that one reached the end. */
+  /** The last account of the previous run. Empty when that run reached the end. */
   #lastAccountId = '';
   #pricesChecked = false;
 
@@ -67,7 +70,7 @@ export class StripeReconciler {
     }
   }
 
-  /** The prices at Stripe should be those on the pricing page. Checked once, after the start. */
+  /** Checks once after startup that the prices at Stripe are those on the pricing page. */
   async #checkPrices(): Promise<void> {
     const { stripe, plans, log } = this.#dependencies;
     this.#pricesChecked = true;

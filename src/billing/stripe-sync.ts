@@ -20,7 +20,7 @@ const MAX_ATTEMPTS = 5;
 type StripeState =
   | { readonly kind: 'known'; readonly providerState: ProviderSubscription | undefined }
   | { readonly kind: 'customer deleted' }
-  /** Stripe has nothing that would tell whether the account pays. */
+  /** Stripe has no data that shows whether the account pays. */
   | { readonly kind: 'unknown' };
 
 export class StripeSync {
@@ -38,12 +38,12 @@ export class StripeSync {
     this.#log = log;
   }
 
-  /** False when the customer doesn't belong to any account. */
+  /** Returns false when the customer doesn't belong to any account. */
   async sync(customer: string): Promise<boolean> {
     return await this.#customerLocks.run(customer, async () => await this.#syncNow(customer));
   }
 
-  /** All subscriptions the customer ever had, newest first. Empty when Stripe doesn't know the customer. */
+  /** Returns all subscriptions the customer ever had, newest first, or none when Stripe doesn't know the customer. */
   async subscriptionsOf(customer: string): Promise<Stripe.Subscription[]> {
     const query = { customer, status: 'all', limit: 100, expand: ['data.schedule'] };
     const { data } = await this.#stripe.subscriptions.list(query).catch(emptyIfMissing);
@@ -76,7 +76,7 @@ export class StripeSync {
     if (reading.kind === 'unknown price') {
       const { subscription, prices } = reading;
       this.#log.error({ accountId, subscription, prices }, 'no plan has the price of a paid subscription');
-      // The event fails: Stripe repeats it for days and shows it as failing, until the plans file has the price.
+      // The event fails. Stripe repeats it for days and shows it as failing, until the plans file has the price.
       throw new AppError('internal_error', 'No plan has the price of the subscription.');
     }
     if (reading.kind === 'none') return { kind: 'known', providerState: undefined };
@@ -90,7 +90,7 @@ export class StripeSync {
     return { kind: 'known', providerState };
   }
 
-  /** Stripe keeps ended subscriptions, so having none means nothing, unless the customer was deleted. */
+  /** Stripe keeps ended subscriptions, so an empty list proves nothing unless the customer was deleted. */
   async #readCustomer(accountId: string, customer: string): Promise<StripeState> {
     try {
       const found = await this.#stripe.customers.retrieve(customer);
@@ -103,7 +103,10 @@ export class StripeSync {
     }
   }
 
-  /** The metadata of the customer names the account. The link is missing when the store was restored from a backup. */
+  /**
+   * Restores the link from the metadata of the customer, which names the account. The link is missing when the store
+   * was restored from a backup.
+   */
   async #relink(customer: string): Promise<CustomerLink | undefined> {
     const found = await this.#stripe.customers.retrieve(customer);
     const accountId = found.deleted === true ? undefined : found.metadata[ACCOUNT];

@@ -1,5 +1,5 @@
-// Events from Stripe: their signature, which of them matter, and which customer they are about. Nothing else in an event is
-// used: events arrive twice, late and in any order, so the current state is read from Stripe instead.
+// Events from Stripe: verifies their signature, selects those that matter, and finds their customer. Nothing else in an
+// event is used. Events arrive twice, late and in any order, so the current state is read from Stripe instead.
 
 import { Stripe } from 'stripe';
 import { AppError } from '../errors.ts';
@@ -27,7 +27,7 @@ export const EVENTS: ReadonlySet<string> = new Set([
 /** An older signature may be a replay. */
 const TOLERANCE_SECONDS = 300;
 
-/** There may be several secrets, because two are valid while one is being replaced. All are tried. */
+/** Tries all secrets, because two are valid while one is being replaced. */
 export function verifyEvent(rawBody: Buffer, signature: string | undefined, secrets: readonly string[]): Stripe.Event {
   const matching = secrets.filter((secret) => isSignedWith(secret, rawBody, signature ?? ''));
   if (matching.length === 0) throw new AppError('invalid_signature', 'The signature of the event is not valid.');
@@ -50,7 +50,7 @@ function isSignedWith(secret: string, rawBody: Buffer, signature: string): boole
   }
 }
 
-/** Undefined for an event that doesn't matter. */
+/** Returns undefined for an event that doesn't matter. */
 export function customerOfEvent({ type, data }: Stripe.Event): string | undefined {
   if (!EVENTS.has(type)) return undefined;
   const object = data.object as { readonly id?: string; readonly customer?: string | { readonly id: string } | null };

@@ -108,7 +108,7 @@ async function list(
 async function show({ store, plans, print }: Task, { id }: { id: string }): Promise<void> {
   const account = await find(store, id);
   const { subscription } = account;
-  // A plan that was removed from the plans file allows nothing more.
+  // A plan that was removed from the plans file has no credits.
   const limit = (subscription && plans.find(subscription.plan)?.credits) ?? 0;
   const balance = subscription && (await store.ledger.balance(account.id, subscription.period, limit));
   const deliveries = subscription && (await store.ledger.deliveries(account.id, subscription.period));

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import type { Actor } from '../store/audit.ts';
 
-/** The operating system user, for the audit log. In many containers the user id has no name. */
+/** Returns the operating system user, for the audit log. In many containers the user id has no name. */
 export function commandLineActor(): Actor {
   try {
     return `cli:${userInfo().username}`;

@@ -1,4 +1,4 @@
-// The options of `storybar render` and `storybar send` that are fields of a request, and how they become such fields.
+// The options of `storybar render` and `storybar send` that are request fields, and their conversion to such fields.
 
 import { CAPTION_FIELDS, FILE_FIELDS, LOOK_FIELDS } from '../caption/request-fields.ts';
 import { readSubtitles } from './local-files.ts';
@@ -14,7 +14,9 @@ export const CAPTION_OPTIONS = Object.fromEntries(
   Object.keys(FIELDS).map((name) => [name.replace('_', '-'), { type: 'string' }]),
 ) as { readonly [Option in CaptionOption]: { readonly type: 'string' } };
 
-/** The values of options that were given. `captions` names a file of subtitles, whose text becomes the field. */
+/**
+ * Returns the values of options that were given. `captions` names a file of subtitles, whose text becomes the field.
+ */
 export async function captionFields(
   values: Readonly<Record<string, string | boolean>>,
 ): Promise<[name: string, value: string][]> {

@@ -28,7 +28,7 @@ To start, create a key: storybar keys create --plan free
 "storybar <command> --help" describes a command. Settings are described in docs/configuration.md.
 `;
 
-/** Loaded on demand, so that `keys list` does not load an image decoder. */
+/** Commands are loaded on demand, so that `keys list` doesn't load an image decoder. */
 const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
   serve: async (args) => (await import('./serve-command.ts')).serveCommand(args),
   worker: async (args) => (await import('./worker-command.ts')).workerCommand(args),
@@ -88,7 +88,7 @@ function describe(error: unknown): Failure {
   }
   if (error instanceof AppError) {
     const faults = error.faults.map(({ pointer, detail }) => `${pointer.slice(2)}: ${detail}`);
-    // On the command line, the caller is the operator and has to know what is wrong with the database or the disk.
+    // On the command line, the caller is the operator, who needs to know what is wrong with the database or the disk.
     const isOurs = error.code === 'storage_unavailable' && error.cause !== undefined;
     const message = isOurs ? `${error.message} Cause: ${causeOf(error)}` : error.message;
     return {

@@ -99,7 +99,7 @@ async function copy({ print }: Task, { from, to }: { from: string; to: string })
   }
 }
 
-/** What a running server charges after the copy would be missing in it. */
+/** Charges that a running server makes after the copy would be missing in it. */
 async function assertNoServers(source: Engine): Promise<void> {
   const servers = await liveServers(source, isGone);
   if (servers.length === 0) return;

@@ -29,11 +29,14 @@ export interface FailureFacts {
   readonly code: string;
   readonly exit: number;
   readonly faults?: readonly string[];
-  /** Of the response, if a server reported the failure. */
+  /** The status of the response, if a server reported the failure. */
   readonly status?: number | undefined;
 }
 
-/** Codes of sysexits(3): 64 usage, 65 bad data, 69 unavailable, 70 internal error, 77 no permission, 78 configuration. */
+/**
+ * Exit codes of sysexits(3): 64 usage, 65 bad data, 69 unavailable, 70 internal error, 77 no permission, 78
+ * configuration.
+ */
 export const EXIT_CODES = {
   usage: 64,
   settings: 78,

@@ -90,7 +90,7 @@ async function create({ store, settings, print }: Task, input: CreateInput): Pro
   print({ ...issued, plan, account: accountId }, isPending && !test ? message + note : message);
 }
 
-/** The existing account, or a new one on the plan. */
+/** Returns the existing account, or a new one on the plan. */
 async function accountFor(
   store: Store,
   settings: Settings,
@@ -137,7 +137,7 @@ async function setState({ store, print }: Task, id: string, state: KeyState): Pr
   print({ id: key.id, state }, `Key ${key.id} is ${state}.\n`);
 }
 
-/** Creates the new key first: if the second step fails, the account has two keys and not none. */
+/** Creates the new key first, so that the account has two keys and not none if the second step fails. */
 async function rotate(
   { store, print }: Task,
   { id, overlap = DEFAULT_OVERLAP_HOURS }: { id: string; overlap: number | undefined },

@@ -1,4 +1,5 @@
-// Files that commands read and write. Apart from the commands, because rendering loads far more than sending.
+// Files that commands read and write. They are separate from the commands, because rendering loads far more code than
+// sending.
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// The kinds of options that actions take: how help shows them, and how their text becomes a value.
+// The kinds of options that actions take, with their help text and their parsers.
 
 import { UsageError } from './exit-codes.ts';
 
@@ -43,7 +43,7 @@ export function wholeNumber(placeholder: string, min: number): ValueOption<numbe
   return { placeholder, isRequired: false, parse };
 }
 
-/** A calendar day in the form the store uses. */
+/** Parses a calendar day in the form the store uses. */
 export function day(placeholder: string): ValueOption<string, false> {
   const parse = (value: string, option: string): string => {
     const date = /^\d{4}-\d{2}-\d{2}$/u.test(value) ? new Date(`${value}T00:00:00Z`) : new Date(Number.NaN);

@@ -56,7 +56,7 @@ function describe({ plans, currency, marketplace }: PlanBook): string {
   return table(headers, rows, 'No plans.');
 }
 
-/** The plans in the format of the plans file. */
+/** Returns the plans in the format of the plans file. */
 function toFile({ plans, currency, marketplace }: PlanBook): Record<string, unknown> & { plans: readonly Plan[] } {
   return { currency, plans, marketplace };
 }

@@ -2,7 +2,7 @@
 
 import { must } from '../primitives/must.ts';
 
-/** Prints `data` where the user asked for JSON, else `text`. `indent` spreads the JSON over several lines. */
+/** Prints `data` if the user requested JSON, else `text`. `indent` spreads the JSON over several lines. */
 export type Print = (data: unknown, text: string, indent?: number) => void;
 
 export function printer(json: boolean): Print {
@@ -28,7 +28,7 @@ export function table(headers: readonly string[], rows: readonly (readonly Cell[
   return lines.map((line) => `${line.map(align).join('  ').trimEnd()}\n`).join('');
 }
 
-/** One line per fact about a single item. */
+/** Prints one line per fact about a single item. */
 export function facts(pairs: readonly (readonly [string, Cell])[]): string {
   const width = Math.max(...pairs.map(([name]) => name.length));
   return pairs.map(([name, value]) => `${name.padEnd(width)}  ${show(value)}\n`).join('');

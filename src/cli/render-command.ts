@@ -96,7 +96,7 @@ interface RenderArguments {
   readonly output: string | undefined;
 }
 
-/** `name` decides where the output goes by default. */
+/** `name` determines the default output file. */
 async function renderFile(
   file: string,
   name: string,

@@ -11,14 +11,14 @@ export interface Command<Task> {
   readonly actions: readonly CommandAction<Task>[];
   /** The action that runs when none is named. Without it, the command prints its help. */
   readonly defaultAction?: string;
-  /** Further lines of help. */
+  /** Additional lines of help. */
   readonly notes?: readonly string[];
-  /** Opens what the actions need, calls `use` with it and closes it again. */
+  /** Opens the resources of the actions, calls `use` with them and closes them again. */
   readonly withTask: (print: Print, use: (task: Task) => Promise<void>) => Promise<void>;
 }
 
 interface Usage {
-  /** A command whose only action has no name, such as `storybar audit`, is that action. */
+  /** Absent for a command that is its only action, such as `storybar audit`. */
   readonly name?: string;
   readonly help: string;
   /** Required arguments, in order. */
@@ -105,7 +105,7 @@ function readOptions({ options = {} }: Usage, given: Given, usage: string): Reco
   return Object.fromEntries(entries);
 }
 
-/** The line that shows how to call an action, such as `storybar keys rename <id> <name>`. */
+/** Returns the line that shows how to call an action, such as `storybar keys rename <id> <name>`. */
 function usageOf(command: string, { name, args = [], rest, options = {} }: Usage): string {
   const parts = [
     `storybar ${command}`,

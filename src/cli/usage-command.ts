@@ -9,7 +9,7 @@ import { withStore } from '../main/open-store.ts';
 import { type Print, table } from './print.ts';
 import { action, type Command, runActions } from './run-actions.ts';
 
-/** With the last day included, a default range of 30 days. */
+/** The default range is 30 days, including the last day. */
 const DEFAULT_SPAN_MS = 29 * 86_400_000;
 
 interface Task {

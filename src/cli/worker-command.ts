@@ -29,8 +29,8 @@ export async function workerCommand(args: string[]): Promise<void> {
     throw new SettingsError(['STORYBAR_WORKERS and STORYBAR_VIDEO_WORKERS must not both be 0']);
   }
   const worker = await startWorkerNode(settings);
-  // Running renders may finish within their deadlines. A second signal ends the process immediately. Before the line
-  // below, which some programs wait for before they send a signal.
+  // Running renders may finish within their deadlines. A second signal ends the process immediately. This comes before
+  // the line below, which some programs wait for before they send a signal.
   stopOnSignals(async () => await worker.drain());
   process.stdout.write(`Storybar ${VERSION} worker, health on ${worker.url}/health\n`);
 }

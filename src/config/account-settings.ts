@@ -1,4 +1,4 @@
-// Plans, payments, the marketplace, sign-up and email.
+// Settings of plans, payments, the marketplace, sign-up and email.
 
 import path from 'node:path';
 import { list, oneOf, stripeApiUrl, webhookSecrets, wholeNumber } from './parse.ts';

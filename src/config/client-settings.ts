@@ -1,4 +1,4 @@
-// For commands that use a server over HTTP, such as `storybar send`.
+// Settings for commands that use a server over HTTP, such as `storybar send`.
 
 import { anyText, urlOrEmpty } from './parse.ts';
 import { setting } from './setting.ts';

@@ -1,4 +1,4 @@
-// Rendering on several machines, through NATS.
+// Settings for rendering on several machines through NATS.
 
 import { anyText, natsUrls, nonEmpty, urlOrEmpty, wholeNumber } from './parse.ts';
 import { setting } from './setting.ts';

@@ -40,7 +40,7 @@ export function databaseUrl(text: string): ParseResult<string> {
 }
 
 export type StorageLocation =
-  /** In the data directory. */
+  /** The default is in the data directory. */
   | { readonly kind: 'default' }
   | { readonly kind: 'file'; readonly directory: string }
   /** The prefix is empty or ends with a slash. */
@@ -58,7 +58,7 @@ export function storageLocation(text: string): ParseResult<StorageLocation> {
   return { value: { kind: 's3', bucket, prefix: prefix === undefined ? '' : `${prefix}/` } };
 }
 
-/** The base address of a service, or an empty text for the default. */
+/** Parses the base URL of a service. An empty text means the default. */
 export function serviceUrl(text: string): ParseResult<string> {
   if (text === '') return { value: text };
   const fault = 'must be http(s)://host, optionally with a port and a path, without credentials or a query';
@@ -92,7 +92,7 @@ export function wholeNumber(min: number, max: number): Parse<number> {
   };
 }
 
-/** Returns bytes. */
+/** Parses megabytes and returns bytes. */
 export function megabytes(min: number): Parse<number> {
   const parse = wholeNumber(min, 1_000_000);
   return (text) => {
@@ -119,7 +119,7 @@ export function natsUrls(text: string): ParseResult<string> {
   return isValid ? { value: text } : { fault: 'must be comma-separated nats:// or tls:// URLs' };
 }
 
-/** False for a password with a bare percent sign, which cannot be percent-decoded. */
+/** Returns false for a password with a bare percent sign, which cannot be percent-decoded. */
 function isDecodable(text: string): boolean {
   try {
     return decodeURIComponent(text) !== '';
@@ -136,7 +136,7 @@ export function nonEmpty(text: string): ParseResult<string> {
   return text.trim() === '' ? { fault: 'must not be empty' } : { value: text.trim() };
 }
 
-/** An email address or a URL. */
+/** Parses an email address or a URL. */
 export function contact(text: string): ParseResult<string> {
   if (text === '' || /^[^\s@]+@[^\s@]+$/u.test(text) || (text.startsWith('https://') && URL.canParse(text))) {
     return { value: text };

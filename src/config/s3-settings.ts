@@ -1,4 +1,5 @@
-// Access to an S3-compatible service, for STORYBAR_STORAGE=s3://... The names that other programs use are kept.
+// Settings for access to an S3-compatible service, for STORYBAR_STORAGE=s3://... They have the names that other
+// programs use.
 
 import { anyText, oneOf, serviceUrl } from './parse.ts';
 import { setting } from './setting.ts';

@@ -1,4 +1,4 @@
-// Listening, request limits, shutdown, logs.
+// Settings of listening, request limits, shutdown and logs.
 
 import { anyText, contact, hostsOrNetworks, nonEmpty, oneOf, proxies, urlOrEmpty, wholeNumber } from './parse.ts';
 import { setting } from './setting.ts';

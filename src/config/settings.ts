@@ -49,7 +49,7 @@ export function readSettings(environment: Environment = process.env): Settings {
   return readTable(SETTINGS, environment);
 }
 
-/** Only these, so that a client doesn't depend on the settings of a server. */
+/** Reads only these settings, so that a client doesn't depend on the settings of a server. */
 export function readClientSettings(environment: Environment = process.env): ClientSettings {
   return readTable(CLIENT_SETTINGS, environment);
 }
@@ -75,7 +75,7 @@ function readTable<Table extends Readonly<Record<string, Setting<unknown>>>>(
   return Object.freeze(Object.fromEntries(entries)) as Values<Table>;
 }
 
-/** From the variable itself, or from the file that the variable with the suffix `_FILE` names. */
+/** Reads the variable itself, or the file that the variable with the suffix `_FILE` names. */
 function readSecret(environment: Environment, variable: string): { text: string | undefined } | { fault: string } {
   const file = environment[`${variable}_FILE`];
   if (file === undefined || file === '') return { text: environment[variable] };
@@ -89,7 +89,7 @@ function readSecret(environment: Environment, variable: string): { text: string 
   }
 }
 
-/** The names of this process's environment variables: a sandboxed process checks that it has none. */
+/** Returns the names of this process's environment variables. A sandboxed process checks that it has none. */
 export function environmentVariables(): string[] {
   return Object.keys(process.env);
 }

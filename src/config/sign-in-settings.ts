@@ -1,4 +1,4 @@
-// Signing in with Google and GitHub.
+// Settings for signing in with Google and GitHub.
 
 import type { Parse } from './parse.ts';
 import { setting } from './setting.ts';

@@ -1,4 +1,4 @@
-// The data directory, the database and how long records are kept.
+// Settings of the data directory, the database and retention periods.
 
 import path from 'node:path';
 import { anyText, databaseUrl, oneOf, storageLocation, wholeNumber } from './parse.ts';

@@ -1,9 +1,9 @@
-// Traces. The variables are those that all OpenTelemetry programs use.
+// Settings of traces. The variables are those that all OpenTelemetry programs use.
 
 import { list, type Parse, urlOrEmpty } from './parse.ts';
 import { setting } from './setting.ts';
 
-/** `name=value` pairs, percent-encoded. */
+/** Parses `name=value` pairs, percent-encoded. */
 const otlpHeaders: Parse<Readonly<Record<string, string>>> = (text) => {
   const fault = 'must be comma-separated name=value pairs, percent-encoded';
   const pairs = list(text).map((pair) => /^(?<name>[\w-]+)\s*=\s*(?<value>\S*)$/u.exec(pair)?.groups);

@@ -1,4 +1,4 @@
-// Render workers: their number, limits, queue and sandbox.
+// Settings of render workers: their number, limits, queue and sandbox.
 
 import { availableParallelism } from 'node:os';
 import { anyText, megabytes, oneOf, wholeNumber } from './parse.ts';

@@ -1,4 +1,4 @@
-// Metrics of what a server depends on and what fails first: NATS, the database, payment events, the mail server, the sandbox.
+// Metrics of the dependencies that fail first: NATS, the database, payment events, the mail server, the sandbox.
 // Counters exist from the start with the value 0, so that an alert sees their first increase.
 
 import type { Counter } from 'prom-client';
@@ -14,11 +14,11 @@ export type TicketEvent = (typeof TICKET_EVENTS)[number];
 export interface PoolConnections {
   readonly total: number;
   readonly idle: number;
-  /** Statements that wait for a connection. */
+  /** The number of statements that wait for a connection. */
   readonly waiting: number;
 }
 
-/** What all workers together report. Every API server knows the same figures. */
+/** The sum of what all workers report. Every API server knows the same figures. */
 export interface FleetReading {
   readonly slots: number;
   readonly ready: number;
@@ -76,7 +76,7 @@ export class DependencyMetrics {
     this.#registry.gauge('sandbox_info', 'The sandbox level of render workers.', ['level']).set({ level }, 1);
   }
 
-  /** Only for processes that use NATS: for others, 0 would look like an outage. */
+  /** Call this only in processes that use NATS, because for others a 0 would look like an outage. */
   watchNats(isConnected: () => boolean): void {
     this.#natsDisconnects = this.#registry.counter('nats_disconnects_total', 'Lost connections to NATS.', []);
     this.#registry.gauge('nats_connected', '1 while this process is connected to NATS.', [], (gauge) => {
@@ -106,7 +106,7 @@ export class DependencyMetrics {
     );
   }
 
-  /** Every API server reports the same values, so the names say that they must not be added up. */
+  /** Every API server reports the same values, so the names warn against adding them up. */
   watchFleet(read: () => { readonly image: FleetReading; readonly video: FleetReading }): void {
     const pools = ['image', 'video'] as const;
     const note = 'Every API server reports the same value: aggregate with max, not sum.';

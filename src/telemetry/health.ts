@@ -6,14 +6,14 @@ export interface HealthReport {
   readonly status: 'ok' | 'starting';
   readonly version: string;
   readonly uptimeSeconds: number;
-  /** The sandbox level of render workers, and what it keeps from them or limits. */
+  /** The sandbox level of render workers, and what it guards. */
   readonly sandbox: { readonly level: string; readonly guards: readonly string[] };
   /** Milliseconds from the request headers to the last byte of the response, over the latest deliveries of each type. */
   readonly latencyMs: Readonly<Record<string, Latency>>;
   readonly renderer: {
     readonly images: PoolReport;
     readonly videos: PoolReport;
-    /** Only on a server that renders on other machines. */
+    /** Set only on a server that renders on other machines. */
     readonly remote?: {
       readonly isConnected: boolean;
       readonly workers: { readonly images: number; readonly videos: number };

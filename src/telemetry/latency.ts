@@ -7,7 +7,7 @@ const MAX_TIMES = 500;
 export interface Latency {
   readonly median: number;
   readonly p99: number;
-  /** How many requests the figures cover. */
+  /** The number of requests that the figures cover. */
   readonly requests: number;
 }
 

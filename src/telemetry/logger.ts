@@ -1,5 +1,5 @@
-// Structured logs on standard error, one JSON object per line. They contain ids, sizes and times, but never a key, a caption,
-// a query string or a file name. Every line says which version on which host wrote it.
+// Structured logs on standard error, one JSON object per line. They contain ids, sizes and times, but never a key, a
+// caption, a query string or a file name. Every line names the version and the host that wrote it.
 
 import { hostname } from 'node:os';
 import pino, { type Logger } from 'pino';

@@ -28,7 +28,7 @@ export class MetricsRegistry {
     return new Counter({ name: `storybar_${name}`, help, labelNames, registers: [this.#registry] });
   }
 
-  /** A counter whose values are kept elsewhere and read at every scrape. */
+  /** Creates a counter whose values are kept elsewhere and read at every scrape. */
   readCounter<Label extends string>(
     name: string,
     help: string,

@@ -9,7 +9,9 @@ export type RequestType = 'image' | 'video' | 'overlay' | 'none';
 type Delivered = Exclude<RequestType, 'none'>;
 export type PoolName = 'image' | 'video';
 
-/** The worker processes of this machine and the renders of this server that wait for any worker. Read at every scrape. */
+/**
+ * The worker processes of this machine and the renders of this server that wait for any worker, read at every scrape.
+ */
 export interface PoolReading {
   readonly workers: number;
   readonly ready: number;
@@ -46,7 +48,7 @@ export class Metrics {
     this.#registry.gauge('info', 'The running version.', ['version']).set({ version }, 1);
   }
 
-  /** Milliseconds, over the latest deliveries of each type. */
+  /** Returns milliseconds over the latest deliveries of each type. */
   get latency(): Readonly<Partial<Record<Delivered, Latency>>> {
     const known = Object.entries(this.#latest).map(([type, times]) => [type, times.latency] as const);
     return Object.fromEntries(known.filter(([, latency]) => latency !== undefined));
@@ -118,7 +120,7 @@ export class Metrics {
     });
   }
 
-  /** Resources that requests in progress hold. On an idle server a value other than 0 is a leak. */
+  /** Watches resources that requests in progress hold. On an idle server a value other than 0 is a leak. */
   watchRequests(read: { readonly inside: () => number; readonly reservedBytes: () => number }): void {
     this.#registry.gauge('requests_inside', 'Admitted overlay requests without a complete response.', [], (gauge) => {
       gauge.set(read.inside());

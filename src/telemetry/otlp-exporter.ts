@@ -4,7 +4,7 @@
 import type { Span, SpanAttributes } from './trace-spans.ts';
 
 export interface OtlpOptions {
-  /** Base URL of the collector; spans go to `/v1/traces` below it. */
+  /** The base URL of the collector. Spans go to `/v1/traces` below it. */
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Describes this process. */
@@ -45,7 +45,7 @@ export class OtlpExporter {
     if (this.#buffer.length >= MAX_BATCH) this.#flush();
   }
 
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#sending;
@@ -61,7 +61,7 @@ export class OtlpExporter {
     });
   }
 
-  /** A batch that can't be delivered is lost: traces are samples, and requests must not wait for them. */
+  /** A batch that can't be delivered is lost, because traces are samples and requests must not wait for them. */
   async #sendBatch(): Promise<void> {
     const batch = this.#buffer.splice(0, MAX_BATCH);
     const { endpoint, headers, resource, onLost } = this.#options;
@@ -106,7 +106,7 @@ function toOtlpAttributes(attributes: SpanAttributes): object[] {
   });
 }
 
-/** A string, because the number has more digits than a JSON number keeps. */
+/** The result is a string, because the number has more digits than a JSON number keeps. */
 function toNanoseconds(milliseconds: number): string {
   return String(BigInt(Math.round(milliseconds * 1_000)) * 1_000n);
 }

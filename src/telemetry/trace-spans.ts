@@ -1,9 +1,9 @@
-// Builds the spans of a request after it has ended. Workers have no network and report only how long their steps took, so
-// the spans of these steps are laid out inside the render.
+// Builds the spans of a request after it has ended. Workers have no network and report only the durations of their
+// steps, so the spans of these steps are laid out inside the render.
 
 import { randomBytes } from 'node:crypto';
 
-/** Where the caller's trace continues. */
+/** The span in which the caller's trace continues. */
 export interface TraceParent {
   readonly traceId: string;
   readonly spanId: string;
@@ -33,9 +33,9 @@ export interface TracedRequest {
   readonly start: number;
   readonly end: number;
   readonly attributes: SpanAttributes;
-  /** The request failed because of the server. Its last step is marked as well. */
+  /** True when the request failed because of the server. Its last step is marked as well. */
   readonly isError: boolean;
-  /** One after the other; each ends where the next one begins. */
+  /** Consecutive steps. Each ends where the next one begins. */
   readonly steps: readonly { readonly name: string; readonly start: number }[];
   /** Milliseconds of the render's own steps, in the order they started. */
   readonly timings: Readonly<Record<string, number>>;

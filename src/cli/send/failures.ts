@@ -1,9 +1,9 @@
-// What the client throws, as failures of the command.
+// Converts errors of the client to failures of the command.
 
 import { StorybarApiError, StorybarConnectionError, StorybarError, StorybarTimeoutError } from '#client';
 import { CommandFailure, EXIT_CODES, UsageError } from '../exit-codes.ts';
 
-/** Errors that the client didn't make, such as those of the disk, stay as they are. */
+/** Errors that the client didn't create, such as disk errors, stay as they are. */
 export function failureOf(error: unknown, url: string): unknown {
   const exit = EXIT_CODES.overloaded;
   if (error instanceof StorybarApiError) return refusalOf(error);
@@ -29,18 +29,18 @@ function refusalOf({ status, code, message, faults, problem, renderId }: Storyba
   });
 }
 
-/** For codes that are newer than this program. */
+/** Maps statuses of codes that are newer than this program. */
 function exitOfStatus(status: number): number {
   if (status === 401 || status === 403) return EXIT_CODES.invalid_api_key;
   return status >= 500 || status === 429 ? EXIT_CODES.overloaded : EXIT_CODES.invalid_fields;
 }
 
-/** What a server says is printed on a terminal, so control characters are replaced. */
+/** Replaces control characters, because the server's texts are printed on a terminal. */
 export function printable(text: string): string {
   return text.replaceAll(/\p{C}/gu, '?');
 }
 
-/** Whether the same command may succeed later, or has been successful without our knowledge. */
+/** Returns true when the same command may succeed later, or may already have succeeded. */
 export function mayPass(error: unknown): boolean {
   if (!(error instanceof CommandFailure)) return false;
   const { code, status = 0 } = error;

@@ -1,10 +1,10 @@
-// What a user sees while a render is sent: a progress bar on a terminal, lines elsewhere, nothing with --json.
+// The output for users while a render is sent: a progress bar on a terminal, lines elsewhere, nothing with --json.
 
 import type { WriteStream } from 'node:tty';
 import { barLine } from '../progress-bar.ts';
 
 const REDRAW_MS = 100;
-/** In percent. Lines are for logs, so there are few of them. */
+/** The step in percent. Lines are for logs, so there are few of them. */
 const LINE_STEP = 10;
 
 export class Reporter {
@@ -32,7 +32,7 @@ export class Reporter {
     this.#step = isNew ? step : Math.max(step, this.#step);
   }
 
-  /** A line that stays. */
+  /** Prints a line that stays. */
   note(text: string): void {
     if (this.#isQuiet) return;
     this.clear();

@@ -6,7 +6,7 @@ import type { ReadableStream } from 'node:stream/web';
 import { messageOf } from '../../primitives/error-facts.ts';
 import { UsageError } from '../exit-codes.ts';
 
-/** The file appears under its name only when it is complete. `-` is standard output. */
+/** The file appears under its name only when it is complete. `-` means standard output. */
 export async function saveResult(
   output: string,
   download: () => Promise<ReadableStream<Uint8Array>>,

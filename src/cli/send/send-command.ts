@@ -1,5 +1,5 @@
-// `storybar send` renders with a server: upload, wait, download. What the server has accepted survives this command, so an
-// interrupted one can be continued.
+// `storybar send` renders with a server: upload, wait, download. An accepted render survives this command, so an
+// interrupted command can be continued.
 
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -82,7 +82,7 @@ function serverOf(
     throw new UsageError(`give the URL of the server with --url or STORYBAR_URL${got}`);
   }
   if (key === '') throw new UsageError('give your API key with STORYBAR_API_KEY or --key');
-  // A header can't hold other characters, and the error of the HTTP client would repeat the key.
+  // A header can't contain other characters, and the error of the HTTP client would repeat the key.
   if (!/^[\x21-\x7e]+$/u.test(key)) throw new UsageError("the API key has characters that a key can't have");
   return { url, key };
 }

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { Reporter } from './reporter.ts';
 import { Sending } from './sending.ts';
 
-/** The message of the failed command, against a server that always responds in the same way. */
+/** Returns the message of the failed command, against a server that always responds in the same way. */
 async function failureAt(status: number, code: string | undefined): Promise<string> {
   const body = code === undefined ? '<html>' : JSON.stringify({ status, code, detail: 'It failed.' });
   const server = createServer((request, response) => {

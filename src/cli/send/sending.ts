@@ -27,15 +27,15 @@ export interface SendingOptions {
   readonly print: Print;
   readonly signal: AbortSignal;
   readonly output: string | undefined;
-  /** Ends after the upload. */
+  /** If true, the command ends after the upload. */
   readonly isDetached: boolean;
 }
 
 type Fields = readonly (readonly [string, string])[];
 
 /**
- * Enough for a restart of the server, about five minutes. Before the render is accepted, the user waits for a server that may
- * not even exist, so only the few retries of the client apply.
+ * Enough for a restart of the server, about five minutes. Before the render is accepted, the server may not even exist,
+ * so only the few retries of the client apply.
  */
 const RETRIES_ONCE_ACCEPTED = 40;
 const RESPONSE_TIMEOUT_MS = 60_000;
@@ -146,7 +146,7 @@ export class Sending {
   }
 }
 
-/** Nothing is left to wait for after these errors. */
+/** Returns true after errors that leave nothing to wait for. */
 function hasEnded(error: unknown): boolean {
   if (error instanceof StorybarRenderError) return true;
   return error instanceof StorybarApiError && error.code === 'render_not_found';
