@@ -60,7 +60,7 @@ export type ErrorCode =
   | 'deadline_exceeded'
   | 'client_closed';
 
-/** What is wrong with one field. */
+/** The fault of a field. */
 export type FaultCode =
   | 'required'
   | 'blank'
@@ -99,7 +99,7 @@ interface AppErrorOptions {
   readonly renewsAt?: Date;
   /** The status of another server's response, for assets that can't be fetched. */
   readonly upstreamStatus?: number;
-  /** What `strict` refused. */
+  /** The warnings that `strict` refused. */
   readonly warnings?: readonly string[];
   readonly cause?: unknown;
 }
@@ -139,7 +139,7 @@ export class AppError extends Error {
   }
 }
 
-/** Anything that isn't an `AppError` is a bug. */
+/** An error that isn't an `AppError` is a bug. */
 export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   return new AppError('internal_error', 'Something went wrong on our side.', { cause: error });

@@ -45,7 +45,7 @@ export interface SubtitleOptions {
   readonly lang?: string | null;
 }
 
-/** Applies to all captions of a render. */
+/** Options that apply to all captions of a render. */
 export interface LookOptions {
   /** The style of captions that have none of their own. */
   readonly style?: RequestedStyle;
@@ -54,11 +54,11 @@ export interface LookOptions {
 }
 
 export interface ImageOptions extends LookOptions {
-  /** Larger images are refused. Default: 50 million. */
+  /** The maximum number of pixels. Larger images are refused. Default: 50 million. */
   readonly maxPixels?: number;
   /** Default: `png`. A JPEG that stays a JPEG isn't compressed again, unless there is a quality. */
   readonly format?: FormatOf<'image'>;
-  /** Of JPEG and WebP, 1 to 100. Default: 90. */
+  /** The quality of JPEG and WebP, 1 to 100. Default: 90. */
   readonly quality?: number;
   readonly signal?: AbortSignal;
 }
@@ -121,7 +121,8 @@ export async function renderVideo(
     import('./render/video.ts'),
   ]);
   const recipe = composeVideoRecipe(probeVideo(asset, format, { maxSide: limits.videoSide }), overlays, limits);
-  // Written to a temporary file and then renamed: a failed render leaves no file, and `output` may be the asset itself.
+  // The output is written to a temporary file and then renamed, so that a failed render leaves no file, and `output`
+  // may be the asset itself.
   const unfinished = `${output}.${randomUUID()}.part`;
   try {
     const facts = await renderOnVideo(recipe, asset, unfinished, sharedTools(), options);
@@ -133,7 +134,10 @@ export async function renderVideo(
   }
 }
 
-/** Returns a transparent PNG or WebP with only the caption bars. Composited on an image of that size, it gives what `renderImage` does. */
+/**
+ * Returns a transparent PNG or WebP with only the caption bars. Composited on an image of that size, it gives the same
+ * result as `renderImage`.
+ */
 export async function renderOverlay(
   size: { readonly width: number; readonly height: number },
   captions: Captions,

@@ -1,4 +1,4 @@
-// What each code of a field error means. `satisfies Record` makes a missing code a compile error.
+// The meaning of each field error code. `satisfies Record` makes a missing code a compile error.
 
 import { MAX_CAPTIONS_BYTES, MAX_OVERLAYS, MAX_TEXT_BYTES, MAX_TEXT_GRAPHEMES } from '../caption/overlay.ts';
 import type { FaultCode } from '../errors.ts';

@@ -1,4 +1,4 @@
-// What the free requests return: layouts and usage.
+// The responses of free requests: layouts and usage.
 
 import { LAYOUT_WARNINGS } from '../render/warnings.ts';
 import { complete, DAY, INTEGER, listOf, NUMBER, ref, STRING, STRING_OR_NULL, TIME } from './schema-parts.ts';

@@ -5,7 +5,7 @@ import type { ResponseOf } from './response-schemas.ts';
 import { PROBLEMS, type ProblemKind } from './statuses.ts';
 
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
-/** Both ways to send a key. */
+/** The two ways to send a key. */
 const CHALLENGES = 'ApiKey realm="storybar", header="x-api-key", Bearer realm="storybar"';
 export const ERROR_DOCS_PATH = '/docs/errors';
 
@@ -14,7 +14,7 @@ export type Problem = ResponseOf<'Problem'>;
 /** Renders an error as an HTML page for browsers. */
 export interface ErrorPage {
   readonly headers: Readonly<Record<string, string>>;
-  /** `path`: what the visitor opened. */
+  /** `path` is what the visitor opened. */
   readonly render: (problem: Problem, path: string) => string;
 }
 

@@ -15,5 +15,5 @@ export const RESPONSE_SCHEMAS = {
 
 type Schemas = typeof RESPONSE_SCHEMAS;
 
-/** What the API returns under this name. */
+/** The response with this name. */
 export type ResponseOf<Name extends keyof Schemas> = ValueOf<Schemas[Name], Schemas>;

@@ -30,7 +30,7 @@ export function listOf<const Item extends Json>(items: Item) {
   return { type: 'array', items } as const;
 }
 
-/** An object that has all these properties. */
+/** Returns the schema of an object that has all these properties. */
 export function complete<const Fields extends Readonly<Record<string, Json>>>(properties: Fields) {
   return { type: 'object', required: Object.keys(properties) as (keyof Fields & string)[], properties } as const;
 }

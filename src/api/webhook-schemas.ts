@@ -17,7 +17,7 @@ import {
   URL,
 } from './schema-parts.ts';
 
-/** Sent by hand, to see whether an endpoint works. */
+/** An event that users send by hand, to see whether an endpoint works. */
 export const TEST_EVENT = 'webhook.test';
 
 const SECRET = { type: 'string', description: 'Signs webhooks. Begins with `whsec_`.' } as const;

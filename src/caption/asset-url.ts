@@ -1,5 +1,5 @@
-// URLs in fields such as `asset_url`: which ones are well-formed. Whether the server may connect to one is decided in the HTTP
-// layer.
+// Checks whether URLs in fields such as `asset_url` are well-formed. The HTTP layer decides whether the server may
+// connect to one.
 
 import type { FieldFault } from '../errors.ts';
 

@@ -89,7 +89,7 @@ describe('the captions field', () => {
       Array.from({ length: count }, (_, at) => `00:0${at % 10} --> 01:00\nx`).join('\n\n');
     expect(parse({ captions: together(10) }).overlays).toHaveLength(10);
     expect(codesOf({ captions: together(11) })).toEqual(['#/captions invalid_captions']);
-    // A cue that starts when the others end is not shown with them.
+    // A cue that starts when the others end isn't shown with them.
     expect(parse({ captions: `${together(10)}\n\n01:00 --> 01:01\nx` }).overlays).toHaveLength(11);
   });
 

@@ -71,7 +71,7 @@ export function reportMissingVideo(faults: FieldFault[]): void {
   faults.push(NEEDS_VIDEO);
 }
 
-/** For an asset that turns out to be an image. */
+/** Rejects cues for an asset that turns out to be an image. */
 export function assertNoCues(overlays: readonly Overlay[]): void {
   if (!overlays.some(({ isCue }) => isCue)) return;
   throw new AppError('invalid_fields', NEEDS_VIDEO.detail, { faults: [NEEDS_VIDEO] });

@@ -5,7 +5,7 @@ import { MAX_TEXT_BYTES } from './overlay.ts';
 
 const LINE_ENDS = /\r\n?|[\u2028\u2029]/gu;
 const TABS = /\t/gu;
-// C0 and C1 except LF; bidi embeddings and overrides; byte-order mark; interlinear anchors; noncharacters.
+// C0 and C1 except LF, bidi embeddings and overrides, the byte-order mark, interlinear anchors, and noncharacters.
 const DROPPED = /[\0-\t\v-\u001f\u007f-\u009f\u202a-\u202e\ufeff\ufff9-\ufffb\p{Noncharacter_Code_Point}]/gu;
 /** NFC never shrinks a text below a third of its size in UTF-8. */
 const MAX_NFC_SHRINKAGE = 3;
@@ -24,12 +24,14 @@ export function cleanText(raw: string): string {
     .trim();
 }
 
-/** True when the text has only spaces and invisible format characters, so nothing would be drawn. */
+/** Returns true when the text has only spaces and invisible format characters, so nothing would be drawn. */
 export function isBlank(cleaned: string): boolean {
   return !/[^\s\p{Default_Ignorable_Code_Point}\u2800]/u.test(cleaned);
 }
 
-/** Paired isolates are useful ("the name is \u2068...\u2069") and harmless; a stray one would reorder the text after it. */
+/**
+ * Paired isolates are useful ("the name is \u2068...\u2069") and harmless. A stray one would reorder the text after it.
+ */
 function dropUnbalancedIsolates(text: string): string {
   if (!/[\u2066-\u2069]/u.test(text)) return text;
   return text

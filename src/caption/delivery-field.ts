@@ -1,4 +1,5 @@
-// `async` and `deliver`: whether the request waits for its render, and whether the response is the file or a link to it.
+// `async` and `deliver` decide whether the request waits for its render, and whether the response is the file or a link
+// to it.
 
 import type { FieldReader } from './field-reader.ts';
 import { DELIVERY_FIELDS } from './request-fields.ts';
@@ -6,11 +7,11 @@ import { DELIVERY_FIELDS } from './request-fields.ts';
 const DELIVERIES = DELIVERY_FIELDS.deliver.enum;
 
 export interface Delivery {
-  /** The response comes before the render. */
+  /** If true, the response comes before the render. */
   readonly isAsync: boolean;
-  /** The response has a link to the file. Always so for asynchronous requests. */
+  /** If true, the response has a link to the file, as it always has for asynchronous requests. */
   readonly isLink: boolean;
-  /** Gets a webhook when the render ends. */
+  /** The URL that gets a webhook when the render ends. */
   readonly webhookUrl?: URL | undefined;
 }
 

@@ -13,10 +13,10 @@ export interface FormField {
 
 export interface Form {
   readonly fields: readonly FormField[];
-  /** Whether the values come from a JSON object. In forms they are strings. */
+  /** True if the values come from a JSON object. In forms they are strings. */
   readonly isJson?: boolean;
   readonly hasAsset: boolean;
-  /** Undefined where the asset isn't known yet or isn't of a known kind. */
+  /** Undefined while the kind of the asset isn't known. */
   readonly assetKind?: 'image' | 'animation' | 'video' | undefined;
   /** The fields that are allowed; those of a render by default. */
   readonly allowed?: Readonly<Partial<Record<FieldName, Json>>>;
@@ -39,7 +39,7 @@ export class FieldReader {
     for (const { name, value } of fields) if (value !== null) this.#add(name, value);
   }
 
-  /** All values of a field. Only `overlays` may have more than one. */
+  /** Returns all values of a field. Only `overlays` may have more than one. */
   all(name: FieldName): readonly unknown[] {
     return this.#values.get(name) ?? [];
   }
@@ -48,12 +48,12 @@ export class FieldReader {
     return this.#values.has(name);
   }
 
-  /** Whether the field was sent but couldn't be read, which has been reported already. */
+  /** Returns true when the field was sent but couldn't be read, which has been reported already. */
   isUnreadable(name: FieldName): boolean {
     return this.#unreadable.has(`#/${name}`);
   }
 
-  /** Undefined for an absent field, and for a JSON value of another type, which is reported. */
+  /** Returns undefined for an absent field, and for a JSON value of another type, which is reported. */
   text(name: FieldName): string | undefined {
     const [value] = this.all(name);
     if (value === undefined || typeof value === 'string') return value;
@@ -61,7 +61,7 @@ export class FieldReader {
     return undefined;
   }
 
-  /** Undefined for an absent or blank field, and for anything but a whole number, which is reported. */
+  /** Returns undefined for an absent or blank field, and for anything but a whole number, which is reported. */
   integer(name: FieldName, unit?: string): number | undefined {
     const [value] = this.all(name);
     if (value === undefined || (typeof value === 'string' && value.trim() === '')) return undefined;
@@ -80,7 +80,7 @@ export class FieldReader {
     return undefined;
   }
 
-  /** False for an absent or blank field. Anything but a boolean, or its name in a form, is reported. */
+  /** Returns false for an absent or blank field. Anything but a boolean, or its name in a form, is reported. */
   boolean(name: FieldName): boolean {
     const [value] = this.all(name);
     const text = typeof value === 'string' && !this.isJson ? value.trim() : value;
@@ -90,7 +90,10 @@ export class FieldReader {
     return false;
   }
 
-  /** A number of seconds. Undefined for an absent or blank field, and for anything else, which is reported. */
+  /**
+   * Reads a number of seconds. Returns undefined for an absent or blank field, and for anything else, which is
+   * reported.
+   */
   seconds(name: FieldName, max: number): number | undefined {
     const [value] = this.all(name);
     if (value === undefined || (typeof value === 'string' && value.trim() === '')) return undefined;
@@ -102,7 +105,7 @@ export class FieldReader {
     return undefined;
   }
 
-  /** The value of a field as an error message repeats it. */
+  /** Returns the value of a field as error messages quote it. */
   shown(name: FieldName): string {
     return shorten(asText(this.all(name)[0]).trim());
   }

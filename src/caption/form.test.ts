@@ -22,14 +22,14 @@ function errorOf(work: () => unknown): AppError {
   throw new Error('expected an AppError');
 }
 
-/** Every fault as "pointer code". */
+/** Returns every fault as "pointer code". */
 function faultsOf(fields: Fields, rest: Partial<Form> = {}): string[] {
   const error = errorOf(() => parse(fields, rest));
   expect(error.code).toBe('invalid_fields');
   return error.faults.map(({ pointer, code }) => `${pointer} ${code}`);
 }
 
-/** The faults of the overlays field, without the common prefix of their pointers. */
+/** Returns the faults of the overlays field, without the common prefix of their pointers. */
 function overlayFaults(...overlays: readonly unknown[]): string[] {
   return faultsOf({ overlays: JSON.stringify(overlays) }).map((fault) => fault.replace('#/overlays/', ''));
 }

@@ -19,11 +19,11 @@ import { parseWebhookUrl } from './webhook-url-field.ts';
 
 export interface CaptionForm {
   readonly overlays: readonly Overlay[];
-  /** Size of the transparent overlay; undefined when there is an asset, which sets the size itself. */
+  /** The size of the transparent overlay. Undefined when there is an asset, which determines the size. */
   readonly canvas: { readonly width: number; readonly height: number } | undefined;
-  /** Where to fetch the asset from. */
+  /** The URL to fetch the asset from. */
   readonly assetUrl: URL | undefined;
-  /** Whether warnings about the layout are errors. */
+  /** If true, warnings about the layout are errors. */
   readonly strict: boolean;
   readonly delivery: Delivery;
   /** The length of the video that a layout is for, in seconds. */
@@ -31,7 +31,7 @@ export interface CaptionForm {
   readonly output: RequestedOutput;
 }
 
-/** Says what is wrong with a well-formed URL, if anything. */
+/** Returns the fault of a well-formed URL, if any. */
 export type CheckUrl = (url: URL, purpose?: 'webhook') => UrlFault | undefined;
 
 const NUMBER = new Intl.NumberFormat('en');

@@ -1,4 +1,4 @@
-// The `format` and `quality` of a request: what kind of file the client wants back. Which formats are possible depends on
+// The `format` and `quality` of a request: the kind of file that the client wants back. The possible formats depend on
 // what the captions are drawn on.
 
 import { AppError, type FieldFault } from '../errors.ts';
@@ -16,7 +16,7 @@ import {
 } from './output-format.ts';
 import { FILE_FIELDS } from './request-fields.ts';
 
-/** What the client asked for. Without a format, the default of the source applies. */
+/** The output that the client requested. Without a format, the default of the source applies. */
 export interface RequestedOutput {
   readonly format?: OutputFormat;
   readonly quality?: number;
@@ -31,7 +31,7 @@ const SOURCE_NAMES: Readonly<Record<OutputSource, string>> = {
   video: 'a video',
 };
 
-/** `source` is undefined while it isn't known yet; `assertFormatFits` checks the format later then. */
+/** `source` is undefined while it isn't known yet. Then `assertFormatFits` checks the format later. */
 export function parseOutput(fields: FieldReader, source: OutputSource | undefined): RequestedOutput {
   const format = parseFormat(fields);
   const quality = parseQuality(fields);
@@ -43,14 +43,14 @@ export function assertFormatFits({ format }: RequestedOutput, source: OutputSour
   if (format !== undefined && !isFormatOf(source, format)) throw refusal(formatFault(format, source));
 }
 
-/** The format of the file. */
+/** Returns the format of the file. */
 export function formatFor<Source extends OutputSource>(source: Source, { format }: RequestedOutput): FormatOf<Source> {
   if (format === undefined) return defaultFormat(source);
   if (isFormatOf(source, format)) return format;
   throw refusal(formatFault(format, source));
 }
 
-/** For values that don't come from a form. */
+/** Checks values that don't come from a form. */
 export function checkOutput({ format, quality }: RequestedOutput, source: OutputSource): RequestedOutput {
   if (format !== undefined) assertFormatFits({ format }, source);
   if (quality !== undefined && !(Number.isInteger(quality) && quality >= 1 && quality <= MAX_QUALITY)) {

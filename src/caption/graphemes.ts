@@ -3,7 +3,9 @@
 
 const segmenter = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
-/** Printable ASCII: every character is its own grapheme, so we can skip the segmenter, which is 100 times slower. */
+/**
+ * Printable ASCII, where every character is its own grapheme, so we can skip the segmenter, which is 100 times slower.
+ */
 const PRINTABLE_ASCII = /^[ -~]*$/u;
 
 export function graphemes(text: string): string[] {

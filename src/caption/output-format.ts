@@ -1,18 +1,18 @@
-// Every format of a finished file, with everything that depends on the format alone. A new one starts here; the compiler
-// then leads to its encoder in `render/`.
+// Every format of a finished file, with everything that depends on the format alone. To add a format, start here. The
+// compiler then points to its encoder in `render/`.
 
 /** What the captions are drawn on: an asset of some kind, or a transparent canvas. */
 export type OutputSource = 'canvas' | 'image' | 'animation' | 'video';
 
 interface FormatKind {
-  /** As people write it. */
+  /** The name for people. */
   readonly title: string;
   readonly mediaType: string;
   readonly extension: string;
   /** Other names that clients may use. */
   readonly aliases: readonly string[];
   readonly sources: readonly OutputSource[];
-  /** Whether `quality` applies to images in this format. Files without an asset are always lossless. */
+  /** True if `quality` applies to images in this format. Files without an asset are always lossless. */
   readonly isLossy: boolean;
   /** The largest side that the encoder accepts, in pixels. A video has the limits of its plan instead. */
   readonly maxSide?: number;
@@ -91,14 +91,14 @@ export function isFormatOf<Source extends OutputSource>(
   return OUTPUT_FORMATS[format].sources.some((possible) => possible === source);
 }
 
-/** The format of a source for a request that names none. */
+/** Returns the format for a request that names none. */
 export function defaultFormat<Source extends OutputSource>(source: Source): FormatOf<Source> {
   const [first] = FORMATS_OF[source];
   if (first === undefined) throw new RangeError(`no format for ${source}`);
   return first;
 }
 
-/** What clients may write, in the order of the formats. */
+/** The names that clients may write, in the order of the formats. */
 export const WRITTEN_FORMATS: ReadonlyMap<string, OutputFormat> = new Map(
   FORMAT_NAMES.flatMap((format) => [format, ...OUTPUT_FORMATS[format].aliases].map((name) => [name, format] as const)),
 );

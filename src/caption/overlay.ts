@@ -8,7 +8,7 @@ export const MAX_TEXT_GRAPHEMES = 180;
 export const MAX_TEXT_BYTES = 2_000;
 export const MAX_OVERLAYS = 10;
 
-/** Of subtitles. */
+/** The maximum number of cues in subtitles. */
 export const MAX_CUES = 500;
 export const MAX_CAPTIONS_BYTES = 64 * 1024;
 
@@ -22,7 +22,7 @@ export const OVERLAY_FIELDS = {
     maxLength: MAX_TEXT_BYTES,
     description: `Up to ${MAX_TEXT_GRAPHEMES} characters (grapheme clusters).`,
   },
-  /** In percent of the height. */
+  /** A percentage of the height. */
   position: {
     type: 'number',
     minimum: 0,
@@ -31,7 +31,7 @@ export const OVERLAY_FIELDS = {
       'Vertical center of the bar, in percent of the height: 0 touches the top edge, 100 the bottom edge. If omitted ' +
       'or null, the default depends on the order of the overlays.',
   },
-  /** BCP 47 tag of the language of the text. */
+  /** The language of the text, as a BCP 47 tag. */
   lang: {
     type: 'string',
     maxLength: MAX_LANGUAGE_LENGTH,
@@ -70,16 +70,16 @@ export interface Overlay extends Omit<ValuesOf<ScalarFields>, 'position'> {
   readonly text: string;
   readonly position: number | null;
   readonly style?: CaptionStyle;
-  /** The same for all overlays of a request; absent for `none`. */
+  /** The same for all overlays of a request. Absent for `none`. */
   readonly safeArea?: SafeAreaName;
-  /** A cue of subtitles, which moves up while another one is shown at its position. */
+  /** True for a cue of subtitles, which moves up while another one is shown at its position. */
   readonly isCue?: true;
 }
 
-/** By index: from the middle to the bottom edge, then from just above the middle to the top. */
+/** Positions by index: from the middle to the bottom edge, then from just above the middle to the top. */
 const DEFAULT_POSITIONS = [50, 60, 70, 80, 90, 100, 40, 30, 20, 10] as const;
 
-/** Below the middle, where subtitles usually are. */
+/** The position is below the middle, where subtitles usually are. */
 export const DEFAULT_CUE_POSITION = 80;
 
 export function defaultPosition(index: number): number {
@@ -88,7 +88,7 @@ export function defaultPosition(index: number): number {
   return position;
 }
 
-/** Size of a transparent overlay. */
+/** The limits of the sides of a transparent overlay. */
 export const MIN_SIDE = 16;
 export const MAX_SIDE = 8_192;
 export const MAX_CANVAS_PIXELS = 33_200_000;

@@ -9,14 +9,14 @@ import { checkStyle } from './style-field.ts';
 import { parseTimes } from './timing-field.ts';
 import { MAX_OVERLAYS, MAX_TEXT_BYTES, MAX_TEXT_GRAPHEMES, type Overlay } from './overlay.ts';
 
-/** Stands for an overlay whose fault has been reported, so that the others are still checked. */
+/** A placeholder for an overlay whose fault has been reported, so that the others are still checked. */
 const REPORTED = { text: '-' };
 
 const NUMBER = new Intl.NumberFormat('en');
 
 /**
- * The field as a form sends it: one value with an array or a single object, or several values with one object each, as
- * clients generated from the OpenAPI document send an array.
+ * Parses the field as a form sends it: one value with an array or a single object, or several values with one object
+ * each, which is how clients generated from the OpenAPI document send an array.
  */
 export function parseOverlays(values: readonly string[], faults: FieldFault[]): Overlay[] {
   const [first = '', ...others] = values;
@@ -33,7 +33,7 @@ export function parseOverlays(values: readonly string[], faults: FieldFault[]): 
   return checkOverlays(items, faults);
 }
 
-/** Undefined after a fault: JSON has no such value. */
+/** Returns undefined after a fault, because JSON has no such value. */
 function parseJson(text: string, fault: FieldFault, faults: FieldFault[]): unknown {
   try {
     return JSON.parse(text);
@@ -43,7 +43,7 @@ function parseJson(text: string, fault: FieldFault, faults: FieldFault[]): unkno
   }
 }
 
-/** The field as a value: an array, or a single overlay. */
+/** Checks the field as a value: an array, or a single overlay. */
 export function checkOverlays(value: unknown, faults: FieldFault[]): Overlay[] {
   const pointer = '#/overlays';
   const items = isObject(value) ? [value] : value;

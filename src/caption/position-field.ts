@@ -1,9 +1,9 @@
-// The top-level `position`: where the bar of `text` or the bars of `captions` go.
+// The top-level `position` of the bar of `text` or the bars of `captions`.
 
 import type { FieldReader } from './field-reader.ts';
 import { typeName } from './quote.ts';
 
-/** Undefined for an absent or blank field, and for an invalid one, which is reported. */
+/** Returns undefined for an absent or blank field, and for an invalid one, which is reported. */
 export function parsePositionField(fields: FieldReader, hasOverlays: boolean): number | undefined {
   const [sent] = fields.all('position');
   // Forms have only strings.

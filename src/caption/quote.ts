@@ -1,9 +1,9 @@
-// How error messages repeat what a client has sent.
+// Quotes a client's values in error messages.
 
-/** How much of a value sent by the client an error message repeats. */
+/** How many characters of a client's value an error message repeats. */
 const MAX_QUOTED_LENGTH = 32;
 
-/** JSON pointer as a URI fragment (RFC 6901). The name is truncated because the client chooses it. */
+/** Returns a JSON pointer as a URI fragment (RFC 6901). The name is truncated because the client chooses it. */
 export function pointerTo(name: string): string {
   const escaped = name.toWellFormed().slice(0, 64).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1');
   return `#/${encodeURIComponent(escaped)}`;
@@ -23,7 +23,7 @@ export function quoteValue(value: string): string {
   return `"${shorten(value)}"`;
 }
 
-/** A string of a JSON value as an error message repeats it. */
+/** Quotes a string of a JSON value. */
 export function quoteJson(value: string): string {
   return JSON.stringify(shorten(value));
 }

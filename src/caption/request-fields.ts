@@ -1,4 +1,4 @@
-// The fields of requests: their names, types and limits, and what the API reference says about them. Rules between fields are
+// The fields of requests: their names, types, limits and descriptions in the API reference. Rules between fields are
 // prose, because generators turn `oneOf` and `anyOf` into types that are hard to use.
 
 import type { Json } from '../primitives/json-schema.ts';
@@ -30,7 +30,7 @@ import { SAFE_AREAS } from './safe-area.ts';
 import { PRESET_OR_STYLE } from './style.ts';
 import { DEFAULT_PRESET, STYLE_PRESETS } from './style-presets.ts';
 
-/** For images whose request names no quality. */
+/** The quality of images whose request names none. */
 export const DEFAULT_QUALITY = 90;
 
 const NUMBER = new Intl.NumberFormat('en');
@@ -39,7 +39,7 @@ const LOSSY_TITLES = FORMAT_NAMES.filter(isLossy)
   .map((format) => OUTPUT_FORMATS[format].title)
   .join(' and ');
 
-/** The captions of every request, and where they go. */
+/** The captions of every request, and their positions. */
 export const CAPTION_FIELDS = {
   width: side('Width'),
   height: side('Height'),
@@ -127,7 +127,7 @@ export const FILE_FIELDS = {
   },
 } as const satisfies Readonly<Record<string, Json>>;
 
-/** When and how the client gets the file of a render. */
+/** The delivery of a render's file. */
 export const DELIVERY_FIELDS = {
   async: {
     type: 'boolean',
@@ -173,7 +173,7 @@ export const LAYOUT_FIELDS = {
   duration: {
     type: 'number',
     exclusiveMinimum: 0,
-    // A day, more than any plan allows.
+    // A day, which is more than any plan allows.
     maximum: 86_400,
     description:
       'Seconds of a video, for its price and the times of overlays. Required with `captions`. Without it, the layout is ' +
@@ -195,7 +195,7 @@ function side(label: 'Width' | 'Height') {
   } as const;
 }
 
-/** The formats with their other names, such as "`png` (default), `jpeg` (or `jpg`) or `webp`". */
+/** Lists the formats with their other names, such as "`png` (default), `jpeg` (or `jpg`) or `webp`". */
 function formatsFor(source: OutputSource): string {
   const formats: readonly OutputFormat[] = FORMATS_OF[source];
   return orList(

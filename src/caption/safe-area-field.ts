@@ -1,4 +1,4 @@
-// The `safe_area` of a request: which app's own controls the captions avoid.
+// The `safe_area` of a request: the app whose controls the captions avoid.
 
 import type { FieldFault } from '../errors.ts';
 import type { Overlay } from './overlay.ts';

@@ -1,6 +1,6 @@
 // The areas that apps cover with their own controls.
 
-/** In pixels, from each edge of the canvas. */
+/** Distances in pixels from each edge of the canvas. */
 export interface Margins {
   readonly top: number;
   readonly bottom: number;
@@ -8,7 +8,7 @@ export interface Margins {
   readonly right: number;
 }
 
-/** What apps cover with their own controls, on 1080x1920. docs/api.md has the same table and its sources. */
+/** The areas that apps cover with their own controls, on 1080x1920. docs/api.md has the same table and its sources. */
 export const SAFE_AREA_MARGINS = {
   tiktok: { top: 130, bottom: 484, left: 120, right: 140 },
   reels: { top: 269, bottom: 672, left: 65, right: 65 },

@@ -13,7 +13,9 @@ type SizeField = typeof STYLE_FIELDS.size;
 
 const STYLE_KEYS = Object.keys(STYLE_FIELDS) as (keyof typeof STYLE_FIELDS)[];
 
-/** The field as a form sends it: the name of a preset, or an object as JSON text. A blank one counts as absent. */
+/**
+ * Parses the field as a form sends it: the name of a preset, or an object as JSON text. A blank field counts as absent.
+ */
 export function parseStyle(text: string, pointer: string, faults: FieldFault[]): CaptionStyle | undefined {
   const trimmed = text.trim();
   // Clients that send the field as JSON put quotes around the name of a preset.
@@ -27,7 +29,7 @@ export function parseStyle(text: string, pointer: string, faults: FieldFault[]):
   }
 }
 
-/** The field as a value. Undefined when it is omitted or invalid. */
+/** Checks the field as a value. Returns undefined when it is omitted or invalid. */
 export function checkStyle(value: unknown, pointer: string, faults: FieldFault[]): CaptionStyle | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return compact({ preset: choice(value, STYLE_PRESETS, 'Style', pointer, faults) });
@@ -53,8 +55,8 @@ export function checkStyle(value: unknown, pointer: string, faults: FieldFault[]
 }
 
 /**
- * Gives the style of the request to the overlays. A style of an overlay that names a preset replaces it; without a preset,
- * it changes only the keys it has.
+ * Gives the style of the request to the overlays. A style of an overlay that names a preset replaces it. Without a
+ * preset, it changes only the keys it has.
  */
 export function withStyle(
   overlays: readonly Overlay[],
@@ -81,7 +83,7 @@ function conflicts(style: CaptionStyle | undefined, pointer: string, faults: Fie
   return true;
 }
 
-/** One of the allowed names; undefined for an omitted value, and for anything else, which is reported. */
+/** Returns one of the allowed names, or undefined for an omitted value and for anything else, which is reported. */
 export function choice<Name extends string>(
   value: unknown,
   names: readonly Name[],
@@ -98,7 +100,9 @@ export function choice<Name extends string>(
   return undefined;
 }
 
-/** The value of a field of a style; undefined for an omitted value, and for an invalid one, which is reported. */
+/**
+ * Returns the value of a field of a style, or undefined for an omitted value and for an invalid one, which is reported.
+ */
 function readValue(
   field: StyleField,
   value: unknown,
@@ -144,7 +148,7 @@ function size(
 
 type WithUndefined<Type> = { readonly [Key in keyof Type]?: Type[Key] | undefined };
 
-/** Without omitted keys, so that a recipe stays plain JSON. Undefined when nothing is left. */
+/** Removes omitted keys, so that a recipe stays plain JSON. Returns undefined when nothing is left. */
 function compact(style: WithUndefined<CaptionStyle>): CaptionStyle | undefined {
   const entries = Object.entries(style).filter(([, value]) => value !== undefined);
   return entries.length === 0 ? undefined : Object.fromEntries(entries);

@@ -1,6 +1,6 @@
-// The presets of captions. A new one that combines existing parts is one entry here.
+// The presets of captions. To combine existing parts into a new preset, add one entry here.
 
-/** What is around the letters: a full-width bar, a label that hugs the lines, a dark outline, or a soft shadow. */
+/** The surroundings of the letters: a full-width bar, a label that hugs the lines, a dark outline, or a soft shadow. */
 export type Surround = 'bar' | 'box' | 'outline' | 'shadow';
 
 interface PresetKind {
@@ -9,7 +9,7 @@ interface PresetKind {
   readonly color: string;
   /** Absent where the text lies directly on the photo. */
   readonly background?: string;
-  /** For the API reference. */
+  /** The description in the API reference. */
   readonly description: string;
 }
 

@@ -1,4 +1,4 @@
-// The style of captions: its fields, as the API, the workers and the library know them.
+// The style of captions: its fields, shared by the API, the workers and the library.
 
 import type { Json, ValueOf, ValuesOf } from '../primitives/json-schema.ts';
 import { DEFAULT_PRESET, presetOf, STYLE_PRESETS } from './style-presets.ts';
@@ -13,7 +13,7 @@ const described = STYLE_PRESETS.map((preset) => {
   return `\`${preset}\`${suffix}: ${presetOf(preset).description}.`;
 });
 
-/** What a client can change; the preset `bar` and its values apply to everything else. */
+/** The fields that a client can change. The preset `bar` and its values apply to everything else. */
 export const STYLE_FIELDS = {
   preset: { type: 'string', enum: STYLE_PRESETS, description: described.join(' ') },
   /** `#rrggbb` or `#rrggbbaa`. */
@@ -29,7 +29,7 @@ export const STYLE_FIELDS = {
     maximum: 3,
     description: 'Multiplies the default font size. Default: 1.',
   },
-  /** Physical, also for right-to-left text. */
+  /** The side on the screen, also for right-to-left text. */
   align: {
     type: 'string',
     enum: ['left', 'center', 'right'],

@@ -1,6 +1,7 @@
-// Reads subtitles in the SRT and WebVTT formats. Lenient where players are, but a cue that they would skip is reported.
+// Reads subtitles in the SRT and WebVTT formats. It is as lenient as players are, but reports cues that they would
+// skip.
 
-/** A cue in the order of the file, or what is wrong with it. */
+/** A cue in the order of the file, or its fault. */
 export type Cue = { readonly line: number } & (
   | { readonly start: number; readonly end: number; readonly text: string }
   | { readonly problem: string }
@@ -44,7 +45,7 @@ export function parseSubtitles(source: string): Cue[] {
   return cues.map((cue) => parseCue(cue, isWebVtt));
 }
 
-/** Groups of lines between blank ones, without the header of WebVTT. */
+/** Returns groups of lines between blank ones, without the header of WebVTT. */
 function blocksOf(lines: readonly string[], isWebVtt: boolean): Block[] {
   const blocks: Block[] = [];
   let isInHeader = isWebVtt;
@@ -87,8 +88,8 @@ function addSrtBlock(block: Block, cues: UnparsedCue[]): void {
 }
 
 /**
- * The cues of a block, and the lines before the first of them. The blank line between cues may be missing. `isName` says
- * whether the line above the times can be the name of the cue.
+ * Returns the cues of a block, and the lines before the first of them. The blank line between cues may be missing.
+ * `isName` tells whether the line above the times can be the name of the cue.
  */
 function splitAtTimings(
   { line, lines }: Block,

@@ -1,4 +1,4 @@
-// `start` and `end` of an overlay: when it is shown in a video.
+// The `start` and `end` of an overlay in a video.
 
 import type { FieldFault } from '../errors.ts';
 import { typeName } from './quote.ts';
@@ -38,7 +38,7 @@ export function isTimed({ start, end }: ShownTimes): boolean {
   return start !== undefined || end !== undefined;
 }
 
-/** For still images, where all bars are shown at once. */
+/** Removes the times for still images, where all bars are shown at once. */
 export function withoutTimes<Item extends ShownTimes>({
   start: _start,
   end: _end,
@@ -47,14 +47,14 @@ export function withoutTimes<Item extends ShownTimes>({
   return rest;
 }
 
-/** Whether a bar is shown in a frame at this time. */
+/** Returns whether a bar is shown in a frame at this time. */
 export function isShownAt({ start = 0, end = Number.POSITIVE_INFINITY }: ShownTimes, milliseconds: number): boolean {
   // Dividing gives the number that JSON gives for the same decimal digits. Multiplying might not.
   const seconds = milliseconds / 1_000;
   return start <= seconds && seconds < end;
 }
 
-/** Whether there is a time at which both bars are shown. */
+/** Returns whether there is a time at which both bars are shown. */
 export function areShownTogether(one: ShownTimes, other: ShownTimes): boolean {
   return (
     (one.start ?? 0) < (other.end ?? Number.POSITIVE_INFINITY) &&

@@ -1,9 +1,9 @@
-// `webhook_url`: where to send a webhook when the render of this request ends.
+// `webhook_url` gets a webhook when the render of this request ends.
 
 import { parseUrlField, type UrlFault } from './asset-url.ts';
 import type { FieldReader } from './field-reader.ts';
 
-/** A blank field counts as absent. `checkUrl` says what is wrong with a well-formed URL, if anything. */
+/** A blank field counts as absent. `checkUrl` returns the fault of a well-formed URL, if any. */
 export function parseWebhookUrl(
   fields: FieldReader,
   checkUrl: (url: URL, purpose: 'webhook') => UrlFault | undefined,

@@ -10,12 +10,12 @@ function linesOf(paragraph: Paragraph, columns: number): string[] {
   return lines.map((line) => line.runs.map((run) => run.text).join(''));
 }
 
-/** The lines in a column of this many characters, half an em each. */
+/** Returns the lines in a column of this many characters, half an em each. */
 function shown(text: string, columns: number): string[] {
   return linesOf(analyzeParagraph(text), columns);
 }
 
-/** The lines if all breaks were equally good. */
+/** Returns the lines if all breaks were equally good. */
 function shownWithoutPenalties(text: string, columns: number): string[] {
   return linesOf(withoutPenalties(analyzeParagraph(text)), columns);
 }

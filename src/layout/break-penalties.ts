@@ -1,12 +1,13 @@
-// How much a reader minds a line break at a position that UAX #14 allows. Wrapping never adds a line to avoid a penalty.
-// Some positions are dropped altogether; a piece between two breaks that is wider than a line is cut elsewhere.
+// Penalties for line breaks at positions that UAX #14 allows, by how much they disturb a reader. Wrapping never adds a
+// line to avoid a penalty. Some positions are dropped altogether. A piece between two breaks that is wider than a line
+// is cut elsewhere.
 
 import { graphemes } from '../caption/graphemes.ts';
 import { breakPositions } from './breaks.ts';
 import { isEmoji } from './emoji.ts';
 
 export interface LineBreak {
-  /** Where the next line would start. */
+  /** The start of the next line. */
   readonly position: number;
   readonly penalty: number;
 }
@@ -31,7 +32,7 @@ export const PENALTIES = {
 const FORBIDDEN = Number.POSITIVE_INFINITY;
 
 const URL_TEXT = /(?:\b[a-z][a-z\d+.-]*:\/\/|\bwww\.)[!-~]+|\b(?:[a-z\d-]+\.)+[a-z]{2,}\/[!-~]*/giu;
-/** Much faster than `URL_TEXT`, and most captions have no URL. */
+/** This check is much faster than `URL_TEXT`, and most captions have no URL. */
 const URL_HINT = /\/|www\./iu;
 const HANGUL = '\\p{Script=Hangul}';
 const HANGUL_LETTER = new RegExp(HANGUL, 'u');
@@ -52,7 +53,10 @@ const BESIDE_HANGUL = new RegExp(`^(?:${HANGUL}.|.${HANGUL})`, 'u');
 
 const ideographWords = new Intl.Segmenter('ja', { granularity: 'word' });
 
-/** The positions where a line can end, ascending, each with its penalty. The last one is the end of the paragraph. */
+/**
+ * Returns the positions where a line can end, ascending, each with its penalty. The last one is the end of the
+ * paragraph.
+ */
 export function lineBreaks(paragraph: string): LineBreak[] {
   const clusters = graphemes(paragraph);
   const hangul = new Set(insideHangulWords(paragraph));
@@ -76,7 +80,7 @@ function penaltyAt(paragraph: string, position: number): number {
   return isBeside || COMPOUND.test(before) ? PENALTIES.insideCompound : PENALTIES.none;
 }
 
-/** The penalties of the positions before emoji. */
+/** Returns the penalties of the positions before emoji. */
 function emojiPenalties(clusters: readonly string[]): Map<number, number> {
   const starts = new Map<number, number>();
   let position = 0;
@@ -104,7 +108,7 @@ function urlPenalties(paragraph: string): Map<number, number> {
   return penalties;
 }
 
-/** Korean separates words by spaces, so that a break between two syllables splits a word. */
+/** Korean separates words by spaces, so a break between two syllables splits a word. */
 function* insideHangulWords(paragraph: string): Generator<number> {
   if (!HANGUL_LETTER.test(paragraph)) return;
   for (const { index, 0: letter } of paragraph.matchAll(HANGUL_WORD)) yield index + letter.length;
@@ -133,7 +137,7 @@ function continuesInHiragana(previous: string, segment: string): boolean {
 const DELIMITERS = /(?<![:/?&=_.-])[/?&=_.-]+(?=[^\s/?&=_.-])/gu;
 const PATH_DELIMITER = /[/?&]$/u;
 
-/** Where a URL or a long word is easiest to read when it is cut. The slashes after a scheme don't count. */
+/** Yields the positions where a cut URL or long word is easiest to read. The slashes after a scheme don't count. */
 function* delimitersOf(text: string): Generator<{ end: number; penalty: number }> {
   for (const { index, 0: delimiters } of text.matchAll(DELIMITERS)) {
     const penalty = PATH_DELIMITER.test(delimiters) ? PENALTIES.afterPathDelimiter : PENALTIES.afterOtherDelimiter;

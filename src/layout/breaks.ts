@@ -20,7 +20,7 @@ const NEVER_FIRST = /^[\u0e2f\u0e46\u0eaf\u0ec6\u17d7]/u;
 /** LB25 since Unicode 16: a point or comma also stays with the digit after it outside a number, as in "No.1". */
 const POINT_AND_DIGIT = /^[,.:;]\p{Nd}/u;
 
-/** The positions where a line can end, ascending. The last one is always the end of the paragraph. */
+/** Returns the positions where a line can end, ascending. The last one is always the end of the paragraph. */
 export function breakPositions(paragraph: string, clusters: readonly string[] = graphemes(paragraph)): number[] {
   const positions = new Set<number>();
   for (const { position } of rules.breaks(paragraph)) positions.add(position);

@@ -12,7 +12,7 @@ function block(text: string, width: number, height: number, measurer: Measurer =
   return layoutCaption(text, canvas, scaleFor(canvas), measurer);
 }
 
-/** A measurer whose ink extends this many em above and below the baseline. */
+/** Returns a measurer whose ink extends this many em above and below the baseline. */
 function inked(ascent: number, descent: number): Measurer {
   return {
     measure: (run, size) => ({ ...fakeMeasurer.measure(run, size), ascent: ascent * size, descent: descent * size }),

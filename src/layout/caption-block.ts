@@ -8,9 +8,9 @@ import type { Spacing } from './look.ts';
 import { type Scale, style } from './style.ts';
 
 interface PlacedLine extends TextLine {
-  /** In pixels below the top edge of the bar. */
+  /** The baseline in pixels below the top edge of the bar. */
   readonly baseline: number;
-  /** Different from `baseline` only where letters are raised. */
+  /** Differs from `baseline` only where letters are raised. */
   readonly emojiBaseline: number;
   /** The rows of the line with its padding. They overlap those of its neighbors. */
   readonly top: number;
@@ -33,7 +33,7 @@ const ARABIC_VOWELS = /[\u0610-\u061a\u064b-\u0652\u0656-\u065f\u0670\u06d6-\u06
 const SHRINK_STEPS = 12;
 const MIN_FONT_SIZE = 0.5;
 
-/** `room` is the canvas, or what a safe area leaves of its height. */
+/** `room` is the canvas, or the part of its height that a safe area leaves. */
 export function layoutCaption(text: string, room: Size, scale: Scale, measurer: Measurer): CaptionBlock {
   const paragraphs = text.split('\n').map(analyzeParagraph);
   const wrapWidthAt = (fontSize: number): number => Math.max(1, scale.wrapWidth - 2 * scale.spacing.aside * fontSize);
@@ -103,7 +103,10 @@ interface Baselines {
   readonly below: number;
 }
 
-/** Baselines relative to the top of the bar. The height for ordinary text in a bar is exactly `lines * 1.2 em + 0.8 em`. */
+/**
+ * Computes baselines relative to the top of the bar. The height for ordinary text in a bar is exactly `lines * 1.2 em +
+ * 0.8 em`.
+ */
 function stack(
   lines: readonly TextLine[],
   em: number,
@@ -138,7 +141,7 @@ function isMostlyArabic(line: string): boolean {
   return arabic > 0 && arabic > count(line, LETTERS) / 2;
 }
 
-/** In em, and the same for all lines of a caption, so that they keep their distances. */
+/** Returns the raise in em. It is the same for all lines of a caption, so that they keep their distances. */
 function arabicRaise(text: string): number {
   if (!ARABIC.test(text)) return 0;
   const isVocalized = count(text, ARABIC_VOWELS) > count(text, ARABIC_LETTERS) / 4;

@@ -7,16 +7,18 @@ import { isEmoji } from './emoji.ts';
 // The types describe an ES module, but the package is CommonJS, so the default import is the factory itself.
 const bidi = (bidiFactory as unknown as () => Bidi)();
 
-/** One level per UTF-16 unit; even levels are left-to-right. The first strong letter sets the base direction. */
+/**
+ * Returns one level per UTF-16 unit. Even levels are left-to-right. The first strong letter sets the base direction.
+ */
 export function embeddingLevels(paragraph: string): Uint8Array {
   return bidi.getEmbeddingLevels(withoutSurrogates(paragraph), 'auto').levels;
 }
 
 /**
- * The library works on UTF-16 units and treats surrogates as left-to-right letters, so a leading emoji would flip a
- * Hebrew caption. Astral characters are therefore replaced, unit for unit, by a BMP character of their bidi class.
- * Emoji become neutral: a flag consists of letters, but those must not set the direction of a sentence. Keycaps stay
- * digits, because two of them form a number.
+ * Replaces astral characters, unit for unit, by a BMP character of their bidi class. The library works on UTF-16 units
+ * and treats surrogates as left-to-right letters, so a leading emoji would flip a Hebrew caption. Emoji become neutral:
+ * a flag consists of letters, but those must not set the direction of a sentence. Keycaps stay digits, because two of
+ * them form a number.
  */
 function withoutSurrogates(paragraph: string): string {
   let text = '';

@@ -14,15 +14,15 @@ export interface Piece {
 
 const TEXT_SELECTOR = '\ufe0e';
 const EMOJI_SELECTOR = '\ufe0f';
-/** Emoji by default, or because of a selector, skin tone, keycap, flag or joiner. */
+/** Matches emoji by default, or because of a selector, skin tone, keycap, flag or joiner. */
 const LOOKS_LIKE_EMOJI =
   /^(?:\p{Emoji_Presentation}|\p{Emoji}\ufe0f|\p{Emoji_Modifier_Base}\p{Emoji_Modifier}|[0-9#*]\ufe0f?\u20e3|\p{RI}\p{RI}|\p{ExtPict}\ufe0f?\u200d\p{ExtPict})/u;
 /**
- * Text by default according to Unicode, but phones show them in color: the astral ones, and those that people write most.
- * Digits, signs such as ©, and arrows stay text.
+ * Matches characters that are text by default according to Unicode, but that phones show in color: the astral ones, and
+ * the most frequent others. Digits, signs such as ©, and arrows stay text.
  */
 const EMOJI_ON_PHONES = /^(?:(?=[\u{1f000}-\u{1ffff}])\p{Emoji}|[❤♥☺☹✌☝☀☁❄✈☎⚠])/u;
-/** Reserved for emoji of a Unicode version newer than this Node.js. */
+/** Matches code points reserved for emoji of a Unicode version newer than this Node.js. */
 const FUTURE_EMOJI = /^(?=\p{ExtPict})\p{Cn}/u;
 
 export function isEmoji(cluster: string): boolean {

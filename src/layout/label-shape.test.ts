@@ -4,7 +4,7 @@ import { labelOutline, type LabelRow } from './label-shape.ts';
 
 const EM = 100;
 
-/** Rows of 160 pixels, 120 apart, centered at 1000 with these half-widths. */
+/** Returns rows of 160 pixels, 120 apart, centered at 1000 with these half-widths. */
 function rows(...halves: readonly number[]): LabelRow[] {
   return halves.map((half, index) => ({
     left: 1000 - half,

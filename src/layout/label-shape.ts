@@ -17,9 +17,9 @@ export interface LabelCorner {
   readonly radius: number;
 }
 
-/** In em. */
+/** The radius in em. */
 const RADIUS = 0.3;
-/** Edges closer than this are aligned, because a tiny step would look like a mistake. In em. */
+/** Edges closer than this, in em, are aligned, because a tiny step would look like a mistake. */
 const MERGE_DISTANCE = 0.45;
 
 /** Rows overlap their neighbors, so that each has its full padding. The outline runs clockwise from the top left corner. */
@@ -58,7 +58,10 @@ interface Point {
   readonly y: number;
 }
 
-/** The corners of one side from top to bottom. Where two rows overlap, the one that reaches farther out is seen. */
+/**
+ * Returns the corners of one side from top to bottom. Where two rows overlap, the one that reaches farther out is
+ * visible.
+ */
 function sideOf(
   rows: readonly LabelRow[],
   edges: readonly number[],
@@ -75,7 +78,7 @@ function sideOf(
   return [...points, { x: must(edges.at(-1), 'the edge'), y: must(rows.at(-1), 'the row').bottom }];
 }
 
-/** Two corners of a short edge share it. */
+/** The two corners of a short edge share it. */
 function rounded(points: readonly Point[], radius: number): LabelCorner[] {
   return points.map((point, index) => {
     const before = must(points.at(index - 1), 'the corner before');

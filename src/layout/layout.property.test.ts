@@ -26,12 +26,15 @@ function barOf(text: string, canvas: Size): Bar {
 const position = fc.oneof(fc.constant(null), fc.double({ min: 0, max: 100, noNaN: true }));
 const anyOverlays = fc.array(fc.record({ text: anyCaption, position }), { minLength: 1, maxLength: 6 });
 
-/** The texts of the runs of each line, from left to right. */
+/** Returns the texts of the runs of each line, from left to right. */
 function runTexts({ lines }: Bar): string[][] {
   return lines.map((line) => line.runs.map((run) => run.text));
 }
 
-/** The part of the caption that each line shows: as long as its runs, without the spaces and newlines between lines. */
+/**
+ * Returns the part of the caption that each line shows: as long as its runs, without the spaces and newlines between
+ * lines.
+ */
 function sourceOfLines(caption: string, lines: readonly string[][]): string[] {
   let at = 0;
   const sources = lines.map((runs) => {
@@ -155,7 +158,7 @@ describe('placeBars', () => {
   });
   const canvasHeight = fc.integer({ min: 16, max: 600 });
 
-  /** A reference implementation of the contract: tries every row, first downwards, then upwards. */
+  /** This is a reference implementation of the contract. It tries every row, first downwards, then upwards. */
   function nearestFree(requested: number, height: number, canvas: number, earlier: readonly Rows[]): number {
     const isFree = (top: number): boolean =>
       earlier.every((bar) => top >= bar.top + bar.height || top + height <= bar.top);

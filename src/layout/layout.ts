@@ -1,5 +1,5 @@
-// Computes the layout: captions and a canvas in, bars with positioned lines out. It knows nothing about fonts, pixels
-// or files, because an injected function measures the text. The same input always gives the same layout.
+// Computes the layout of captions on a canvas: bars with positioned lines. It knows nothing about fonts, pixels or
+// files, because an injected function measures the text. The same input always gives the same layout.
 
 import type { Overlay } from '../caption/overlay.ts';
 import { must } from '../primitives/must.ts';
@@ -26,13 +26,13 @@ export interface Bar extends CaptionBlock {
   readonly text: string;
   readonly lang: string | undefined;
   readonly look: Look;
-  /** Whether the safe area keeps the bar from its explicit position. */
+  /** True if the safe area keeps the bar from its explicit position. */
   readonly isMoved: boolean;
 }
 
 export interface Layout {
   readonly canvas: Size;
-  /** In the order of the overlays. A later bar is drawn over an earlier one. */
+  /** Bars in the order of the overlays. A later bar is drawn over an earlier one. */
   readonly bars: readonly Bar[];
 }
 

@@ -1,10 +1,10 @@
-// From the style that a client asks for to the look of one caption: its colors, and the space around its text.
+// Converts the style that a client requests to the look of one caption: its colors, and the space around its text.
 
 import type { Alignment, CaptionStyle, Weight } from '../caption/style.ts';
 import { presetOf, type Surround } from '../caption/style-presets.ts';
 import { must } from '../primitives/must.ts';
 
-/** Four bytes, not premultiplied. */
+/** A color of four bytes, not premultiplied. */
 export interface Color {
   readonly red: number;
   readonly green: number;
@@ -12,11 +12,11 @@ export interface Color {
   readonly alpha: number;
 }
 
-/** In em. */
+/** Spaces in em. */
 export interface Spacing {
-  /** Above the first and below the last line. */
+  /** The space above the first and below the last line. */
   readonly padding: number;
-  /** Left and right of each line, inside the margins of the canvas. */
+  /** The space left and right of each line, inside the margins of the canvas. */
   readonly aside: number;
   /** The minimum distance of tall or deep ink (Tibetan, Javanese, stacked marks) from the edge of the bar, as measured. Marks
    * can be drawn a little higher than measured. */
@@ -33,7 +33,7 @@ export interface Look {
   readonly weight: Weight;
 }
 
-/** The contrast that WCAG 2 asks for in large text. */
+/** The contrast that WCAG 2 requires for large text. */
 const MIN_CONTRAST = 3;
 
 /** The width of the outline outside the letters, in em. */
@@ -60,7 +60,9 @@ export function lookOf({ preset, ...style }: CaptionStyle = {}): Look {
   };
 }
 
-/** Whether text hardly stands out from an opaque background. Over a transparent one, it depends on the photo. */
+/**
+ * Returns whether text hardly stands out from an opaque background. Over a transparent one, it depends on the photo.
+ */
 export function isLowContrast({ color, background }: Look): boolean {
   if (background === undefined || background.alpha < 255) return false;
   const seen = (channel: 'red' | 'green' | 'blue'): number =>
@@ -70,7 +72,7 @@ export function isLowContrast({ color, background }: Look): boolean {
   return (Math.max(text, behind) + 0.05) / (Math.min(text, behind) + 0.05) < MIN_CONTRAST;
 }
 
-/** Relative luminance as WCAG 2 defines it. */
+/** Computes relative luminance as WCAG 2 defines it. */
 function luminance(red: number, green: number, blue: number): number {
   const [r = 0, g = 0, b = 0] = [red, green, blue].map((value) => {
     const share = value / 255;
@@ -79,11 +81,11 @@ function luminance(red: number, green: number, blue: number): number {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-/** `#rrggbb` or `#rrggbbaa`. */
+/** Parses `#rrggbb` or `#rrggbbaa`. */
 function parseColor(text: string): Color {
   const byte = (at: number): number => Number.parseInt(text.slice(at, at + 2), 16);
   return { red: byte(1), green: byte(3), blue: byte(5), alpha: text.length > 7 ? byte(7) : 255 };
 }
 
-/** How opaque the bar of the default preset is. */
+/** The opacity of the default preset's bar. */
 export const BAR_ALPHA: number = must(lookOf().background, 'the background of a bar').alpha / 255;

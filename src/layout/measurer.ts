@@ -7,7 +7,7 @@ export interface Run {
   readonly rtl: boolean;
 }
 
-/** In pixels. Ascent and descent are the bounds of the ink above and below the baseline. */
+/** Extents in pixels. Ascent and descent are the bounds of the ink above and below the baseline. */
 export interface Extent {
   readonly width: number;
   readonly ascent: number;

@@ -13,12 +13,12 @@ function breakPositionsOf(text: string): number[] {
   return analyzeParagraph(text).breaks.map(({ position }) => position);
 }
 
-/** The text of each line: its runs from left to right, each in reading order. */
+/** Returns the text of each line: its runs from left to right, each in reading order. */
 function shown(text: string, columns: number): string[] {
   return layout(text, columns).map((line) => line.runs.map((run) => run.text).join(''));
 }
 
-/** The runs of a one-line paragraph from left to right. `<` marks right-to-left runs. */
+/** Returns the runs of a one-line paragraph from left to right. `<` marks right-to-left runs. */
 function runsOf(text: string): string[] {
   const [line, ...others] = layout(text, 1_000);
   expect(others).toEqual([]);

@@ -9,7 +9,7 @@ import type { Extent, Measurer, Run } from './measurer.ts';
 import { type LineRange, type WrapSegment, wrapBalanced } from './wrap.ts';
 
 interface PlacedRun extends Run {
-  /** Relative to the left end of the line. */
+  /** The position relative to the left end of the line. */
   readonly x: number;
 }
 
@@ -19,8 +19,10 @@ export interface TextLine extends Extent {
 
 const SOFT_HYPHEN = '\u00ad';
 const HYPHEN = '-';
-/** Affect line breaks and direction, but are removed before drawing, because some fonts would draw a box for them.
- * The Mongolian vowel separator changes the shape of the letters around it and stays after them. */
+/**
+ * These characters affect line breaks and direction, but are removed before drawing, because some fonts would draw a
+ * box for them. The Mongolian vowel separator changes the shape of the letters around it and stays after them.
+ */
 const UNDRAWN = /(?<!\p{Script=Mongolian})\u180e|[\u00ad\u061c\u200b\u200e\u200f\u2060-\u2064\u2066-\u206f]/gu;
 const TRAILING_SPACE = /\s+$/u;
 
@@ -124,7 +126,10 @@ function cut(clusters: readonly string[], maxWidth: number, fontSize: number, me
   return pieces;
 }
 
-/** How many graphemes fit, starting at `from`. At least one, so that even an impossible width makes progress. */
+/**
+ * Counts the graphemes that fit, starting at `from`. It is at least one, so that even an impossible width makes
+ * progress.
+ */
 function longestFit(
   clusters: readonly string[],
   from: number,
@@ -146,7 +151,7 @@ function longestFit(
 function measurePiece(text: string, fontSize: number, measurer: Measurer): MeasuredPiece {
   const inked = text.replace(TRAILING_SPACE, '');
   const space = text.slice(inked.length);
-  // A soft hyphen takes space only at the end of a line; within a line, `spaceWidth` subtracts it again.
+  // A soft hyphen takes space only at the end of a line. Within a line, `spaceWidth` subtracts it again.
   const hyphen = text.endsWith(SOFT_HYPHEN) ? advance(HYPHEN, fontSize, measurer) : 0;
   return {
     text,

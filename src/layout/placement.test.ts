@@ -4,7 +4,7 @@ import { placeBars } from './placement.ts';
 
 const CANVAS = 1000;
 
-/** The top rows of bars at these positions (`null` means default), all of the same height unless given. */
+/** Returns the top rows of bars at these positions (`null` means default), all of the same height unless given. */
 function tops(
   positions: readonly (number | null)[],
   heights: readonly number[] | number = 100,

@@ -1,4 +1,4 @@
-// Places bars on the canvas: from positions in percent to pixel rows.
+// Places bars on the canvas, which converts positions in percent to pixel rows.
 
 import { DEFAULT_CUE_POSITION, defaultPosition, type Overlay } from '../caption/overlay.ts';
 import { areShownTogether } from '../caption/timing-field.ts';
@@ -45,7 +45,7 @@ function roomWithin(canvasHeight: number, { top, bottom }: Pick<Margins, 'top' |
   return { top, bottom: canvasHeight - bottom, canvasHeight };
 }
 
-/** The indexes of bars, in groups that have no time in common. */
+/** Returns the indexes of bars, in groups that have no time in common. */
 function shownTogether(overlays: readonly Overlay[]): number[][] {
   let groups: number[][] = [];
   for (const [index, overlay] of overlays.entries()) {
@@ -101,7 +101,10 @@ function placeInOrder(overlays: readonly Overlay[], heights: readonly number[], 
   return placed;
 }
 
-/** The order of the request, but subtitles in order of time: a new cue goes above one that is already there. */
+/**
+ * Returns the order of the request, but subtitles in order of time, so that a new cue goes above one that is already
+ * there.
+ */
 function placingOrder(overlays: readonly Overlay[]): number[] {
   const startOf = ({ isCue, start = 0 }: Overlay): number => (isCue === true ? start : 0);
   return overlays
@@ -120,7 +123,7 @@ function topFor(position: number, height: number, { top, bottom, canvasHeight }:
   return Math.min(Math.max(centered, top), bottom - height);
 }
 
-/** Whether margins move a bar away from its explicit position. */
+/** Returns whether margins move a bar away from its explicit position. */
 export function isMoved(
   { position }: Pick<Overlay, 'position'>,
   height: number,

@@ -10,7 +10,7 @@ const SHAPE_TOLERANCE = 0.05;
 
 export const NO_MARGINS: Margins = { top: 0, bottom: 0, left: 0, right: 0 };
 
-/** The margins for a canvas, scaled and in whole pixels. None for a canvas that isn't about 9:16. */
+/** Returns the margins for a canvas, scaled and in whole pixels. A canvas that isn't about 9:16 has none. */
 export function marginsFor({ width, height }: Size, area: SafeAreaName | undefined): Margins {
   const shape = (width * REFERENCE.height) / (height * REFERENCE.width);
   if (area === undefined || area === 'none' || Math.abs(shape - 1) > SHAPE_TOLERANCE) return NO_MARGINS;

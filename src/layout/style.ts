@@ -1,4 +1,4 @@
-// The numbers behind the look; docs/look.md says where they were measured. Lengths are in em by default.
+// The numbers behind the look, whose measurements are in docs/look.md. Lengths are in em by default.
 
 import type { Size } from './geometry.ts';
 import { type Look, lookOf, SPACINGS, type Spacing } from './look.ts';
@@ -7,7 +7,7 @@ import { NO_MARGINS } from './safe-area.ts';
 
 /** Font size as a share of the shorter side. As a share of the width, bars on landscape canvases would collide. */
 const FONT_SHARE = 0.048;
-/** A panorama is seen at the width of a screen. From 4:1 on, text therefore stays this share of its width. */
+/** A panorama is viewed at the width of a screen. From 4:1 on, text therefore stays this share of its width. */
 const PANORAMA_FONT_SHARE = FONT_SHARE / 4;
 /** The largest font on a panorama, as a share of its height. Four bars with one line each still fit. */
 const PANORAMA_MAX_SHARE = 0.12;
@@ -28,7 +28,7 @@ const EMOJI_RAISE = 0.05;
 /** The sizes for one canvas, in pixels. Everything else scales with `fontSize`. */
 export interface Scale {
   readonly fontSize: number;
-  /** For the lines together with the space beside them. */
+  /** The width of the lines together with the space beside them. */
   readonly wrapWidth: number;
   readonly spacing: Spacing;
 }
@@ -59,7 +59,7 @@ function wrapWidthFor(width: number, { align }: Look, { left, right }: Margins):
   return Math.min(WRAP_SHARE * width, free);
 }
 
-/** Where aligned lines start and end: at the usual margin or, if it is wider, that of the safe area. */
+/** Returns where aligned lines start and end: at the usual margin or, if it is wider, that of the safe area. */
 export function lineMargins(
   width: number,
   margins: Pick<Margins, 'left' | 'right'>,

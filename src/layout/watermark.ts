@@ -15,9 +15,9 @@ export interface Strokes {
 /** The longest periods, in em. A line of text is crossed if its width and height together reach the period on its bar. */
 const CANVAS_PERIOD = 3;
 const BAR_PERIOD = 1.5;
-/** In pixels. Denser strokes would hide a small image instead of marking it. */
+/** The minimum in pixels. Denser strokes would hide a small image instead of marking it. */
 const MIN_PERIOD = 8;
-/** In em. */
+/** The width in em. */
 const TONE = 1 / 48;
 
 export const LIGHT_TONE = 200;
@@ -35,7 +35,7 @@ export function strokesOn({ fontSize }: { readonly fontSize: number }, canvas: S
   return { period, tone: toneFor(fontSize) };
 }
 
-/** Of all periods that can be halved down to 8 or 12, the longest that isn't longer. */
+/** Returns the longest period within the limit that can be halved down to 8 or 12. */
 function periodFor(longest: number): number {
   const power = 2 ** Math.floor(Math.log2(Math.max(MIN_PERIOD, longest)));
   return power * 1.5 <= longest ? power * 1.5 : power;

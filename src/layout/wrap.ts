@@ -10,7 +10,7 @@ export interface WrapSegment {
   readonly width: number;
   /** Additional width when the line continues: that of its spaces, or negative when a soft hyphen disappears. */
   readonly spaceWidth: number;
-  /** What it costs to end a line after this segment; see `break-penalties.ts`. */
+  /** The cost of ending a line after this segment; see `break-penalties.ts`. */
   readonly penalty: number;
 }
 
@@ -20,9 +20,9 @@ export interface LineRange {
   readonly last: number;
 }
 
-/** In pixels. Not visible, and ends the bisection after about ten steps. */
+/** A difference in pixels that isn't visible. It ends the bisection after about ten steps. */
 const PRECISION = 0.5;
-/** More than the penalties of all breaks in the longest caption. */
+/** A line costs more than the penalties of all breaks in the longest caption. */
 const LINE_COST = 10_000;
 
 export function wrapBalanced(segments: readonly WrapSegment[], maxWidth: number): LineRange[] {
@@ -61,8 +61,8 @@ function widthOf(segments: readonly WrapSegment[], { first, last }: LineRange): 
 }
 
 /**
- * From the end to the start, determines for each segment what the rest costs if a line starts there (`costs`), and where
- * that line ends (`ends`). Equal costs give the fuller line. Returns the total cost.
+ * Determines for each segment, from the end to the start, the cost of the rest if a line starts there (`costs`), and
+ * where that line ends (`ends`). Equal costs give the fuller line. Returns the total cost.
  */
 function wrapCheapest(segments: readonly WrapSegment[], maxWidth: number, costs: number[], ends: number[]): number {
   for (let first = segments.length - 1; first >= 0; first -= 1) {

@@ -23,7 +23,7 @@ export interface AssetDestination {
   readonly onKind?: (kind: AssetKind) => void;
   /** Reserves disk space for the bytes received so far; throws when there is none. */
   readonly reserve: (bytes: number) => void;
-  /** Whether to compute the SHA-256 of the bytes. */
+  /** True if to compute the SHA-256 of the bytes. */
   readonly hash: boolean;
 }
 

@@ -1,4 +1,4 @@
-// What can be read from an error of unknown origin.
+// Facts that can be read from an error of unknown origin.
 
 /** Errors of the operating system and of Node have a code such as `ENOENT`. */
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {

@@ -1,4 +1,4 @@
-// Runs tasks with the same key one after the other; tasks with different keys run side by side.
+// Runs tasks with the same key one after the other. Tasks with different keys run side by side.
 
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<unknown>>();

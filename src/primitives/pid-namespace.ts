@@ -5,7 +5,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 
 let known: string | undefined;
 
-/** Undefined where it can't be told. The inode number of the namespace is unique until the machine restarts. */
+/** Returns undefined where the namespace is unknown. Its inode number is unique until the machine restarts. */
 export function pidNamespace(): string | undefined {
   if (known !== undefined) return known;
   try {
@@ -13,7 +13,7 @@ export function pidNamespace(): string | undefined {
     known = `${bootId}:${readlinkSync('/proc/self/ns/pid').replaceAll(/\D/gu, '')}`;
     return known;
   } catch {
-    // Not Linux.
+    // This isn't Linux.
     return undefined;
   }
 }

@@ -5,7 +5,7 @@ import { KeyedMutex } from './keyed-mutex.ts';
 import { must } from './must.ts';
 import { Semaphore, SemaphoreFull } from './semaphore.ts';
 
-/** A task that ends when told to. */
+/** Returns a task that ends when told to. */
 function gate(): { readonly task: () => Promise<void>; readonly open: () => void; started: boolean } {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => {

@@ -1,9 +1,9 @@
 // Limits how many tasks run at once. Waiting tasks start in the order they arrived.
 
 export interface SemaphoreOptions {
-  /** How many tasks may run at once: at least 1. A function if the number changes. */
+  /** How many tasks may run at once, at least 1. A function if the number changes. */
   readonly permits: number | (() => number);
-  /** How many tasks may wait; one more is rejected. Default: no limit. */
+  /** How many tasks may wait. One more is rejected. Default: no limit. */
   readonly maxWaiting?: number;
 }
 

@@ -1,4 +1,4 @@
-// JSON Schemas as schemas of zod, for messages between processes.
+// Converts JSON Schemas to zod schemas, for messages between processes.
 
 import { z } from 'zod';
 import type { Json, ValueOf } from './json-schema.ts';
@@ -11,7 +11,7 @@ type OptionalFields<Fields> = {
   readonly [Name in keyof Fields]: z.ZodExactOptional<z.ZodType<ValueOf<Fields[Name]>>>;
 };
 
-/** Each field may be absent. */
+/** Makes each field optional. */
 export function optionalFields<const Fields extends Readonly<Record<string, Json>>>(
   fields: Fields,
 ): OptionalFields<Fields> {

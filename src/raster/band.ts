@@ -20,7 +20,7 @@ export function wordsOf(pixels: Uint8Array | Uint8ClampedArray): Int32Array {
   return new Int32Array(pixels.buffer, pixels.byteOffset, pixels.length / 4);
 }
 
-/** A color as a word of `wordsOf`, by the coverage of what is drawn in it. Transparent pixels are 0 in every color. */
+/** Returns a color as words of `wordsOf`, by coverage. Transparent pixels are 0 in every color. */
 export function wordsByCoverage({ red, green, blue, alpha }: Color): Int32Array {
   const opaque = red | (green << 8) | (blue << 16);
   return Int32Array.from({ length: 256 }, (_, coverage) => {
@@ -41,7 +41,7 @@ export function compositeOver(below: Int32Array, start: number, above: Int32Arra
   }
 }
 
-/** The same for one word. */
+/** Like `compositeOver`, for one word. */
 export function mix(source: number, target: number): number {
   const sourceAlpha = source >>> 24;
   if (sourceAlpha === 255 || target >>> 24 === 0) return source;

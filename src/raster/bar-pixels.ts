@@ -1,4 +1,4 @@
-// Turns what Skia has drawn on a transparent canvas into the pixels of a bar.
+// Converts a transparent canvas that Skia has drawn on to the pixels of a bar.
 
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import type { Bar } from '../layout/layout.ts';
@@ -21,7 +21,7 @@ export interface PaintedRun extends Run {
  */
 export const TRUE_COVERAGE_GRAY = '#6d6d6d';
 
-/** Text over the bar, as a word of `wordsOf`, by the coverage of the text. */
+/** Returns text over the bar as words of `wordsOf`, by the coverage of the text. */
 function textOnBar({ color, background }: Look): Int32Array {
   const bar = background === undefined ? 0 : (wordsByCoverage(background)[255] ?? 0);
   return wordsByCoverage(color).map((text) => (text >>> 24 === 0 ? bar : mix(text, bar)));
@@ -88,7 +88,7 @@ export class BarPixels {
   }
 }
 
-/** The columns that text can reach. Ink can extend beyond the advance width, but never by more than an em. */
+/** Returns the columns that text can reach. Ink can extend beyond the advance width, but never by more than an em. */
 export function inkedColumns({ lines, fontSize }: Bar, width: number): { left: number; columns: number } {
   const left = Math.max(0, Math.floor(Math.min(...lines.map(({ x }) => x)) - fontSize));
   const right = Math.min(width, Math.ceil(Math.max(...lines.map((line) => line.x + line.width)) + fontSize) + 1);

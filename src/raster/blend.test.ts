@@ -6,7 +6,10 @@ import { bakeBands } from './blend.ts';
 
 const PLAIN = [0, 0, 0, BAR_ALPHA_BYTE];
 
-/** Mostly plain pixels, as in real bars, with random ones anywhere: at the ends of a row, in whole rows, or nowhere. */
+/**
+ * The pixels are mostly plain, as in real bars, with random ones anywhere: at the ends of a row, in whole rows, or
+ * nowhere.
+ */
 const cases = fc
   .record({ width: fc.integer({ min: 1, max: 70 }), height: fc.integer({ min: 1, max: 6 }), top: fc.nat(3) })
   .chain(({ width, height, top }) => {

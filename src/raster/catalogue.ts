@@ -6,7 +6,7 @@ export interface FontFamily {
   readonly packageName: string;
   /** One font file, or slices that the `unicode.json` of the package lists. */
   readonly files: { readonly single: string } | { readonly slice: (subset: string) => string };
-  /** Where bold glyphs come from: the weight axis of the same files, or another file. Absent where there are none. */
+  /** The source of bold glyphs: the weight axis of the same files, or another file. Absent where there are none. */
   readonly bold?: 'axis' | { readonly single: string };
 }
 
@@ -59,7 +59,7 @@ const CHAKMA: FontFamily = {
 export const FAMILIES: readonly FontFamily[] = [
   MAIN,
   LATIN,
-  // Before the other scripts, because the Yi, Mongolian and Lisu fonts also contain CJK punctuation.
+  // These come before the other scripts, because the Yi, Mongolian and Lisu fonts also contain CJK punctuation.
   ...['sc', 'tc', 'jp', 'kr'].map((region) => sliced(`noto-sans-${region}`)),
   ...SCRIPTS.map((script) => variable(`noto-sans-${script}`, script)),
   variable('noto-serif-tibetan', 'tibetan'),

@@ -34,14 +34,17 @@ export function fontFiles(family: FontFamily): FontFile[] {
   });
 }
 
-/** The file with the bold glyphs of a file: itself where it has a weight axis, undefined where there are none. */
+/**
+ * Returns the file with the bold glyphs of a file: itself where it has a weight axis, and undefined where there are
+ * none.
+ */
 export function boldFile(file: FontFile, { packageName, bold }: FontFamily): FontFile | undefined {
   if (bold === undefined || bold === 'axis') return bold && file;
   const folder = path.dirname(require.resolve(`${packageName}/package.json`));
   return { ...file, alias: `${file.alias}-bold`, file: path.join(folder, bold.single) };
 }
 
-/** The slice of a Han family with the letters and punctuation that the main font also has. */
+/** Returns the slice of a Han family with the letters and punctuation that the main font also has. */
 export function latinSlice({ id, packageName, files }: FontFamily): FontFile {
   if ('single' in files) throw new Error(`font family ${id} has no slices`);
   const folder = path.dirname(require.resolve(`${packageName}/package.json`));

@@ -11,15 +11,18 @@ import { type HanRegion, hanRegion } from './han-region.ts';
 import { hasSharedMark, isCjkCaption } from './run-parts.ts';
 
 export interface CaptionFonts {
-  /** In order of preference; the main font always comes first. */
+  /** Files in order of preference. The main font always comes first. */
   readonly text: readonly FontFile[];
   readonly emoji: FontFile;
   readonly weight: Weight;
-  /** Whether the caption is to be bold and has letters that no bold font supports. */
+  /** True if the caption should be bold and has letters that no bold font supports. */
   readonly lacksBold: boolean;
-  /** BCP 47 tag that selects local forms of glyphs; empty for the default forms. */
+  /** A BCP 47 tag that selects local forms of glyphs. Empty for the default forms. */
   readonly lang: string;
-  /** For a caption that is mostly Chinese, Japanese or Korean: its region, and the font for shared punctuation, if any. */
+  /**
+   * Set for a caption that is mostly Chinese, Japanese or Korean: its region, and the font for shared punctuation, if
+   * any.
+   */
   readonly cjk: { readonly region: HanRegion; readonly marks: FontFile | undefined } | undefined;
 }
 
@@ -30,7 +33,7 @@ export interface DrawableCaption {
   readonly missingGlyphs: number;
 }
 
-/** Spaces and invisible control characters need no glyph, except two that HarfBuzz doesn't know as invisible. */
+/** Spaces and invisible control characters need no glyph, except two that HarfBuzz doesn't treat as invisible. */
 const NEEDS_NO_GLYPH = /^(?![\u180f\u3164])[\s\p{Default_Ignorable_Code_Point}]$/u;
 /** Blanks that would be drawn as boxes because no font has them: the Ogham space and the half-width Hangul filler. */
 const BLANK = /[\u1680\uffa0]/gu;
@@ -69,7 +72,7 @@ export class FontIndex {
     return { text: drawable.join(''), missingGlyphs };
   }
 
-  /** The font files that a drawable caption needs. */
+  /** Returns the font files that a drawable caption needs. */
   fontsFor(caption: string, lang?: string, weight: Weight = 'regular'): CaptionFonts {
     const order = this.#orderFor(caption, lang);
     const needed = new Set<FontFile>(this.#filesOf(firstOf(this.#families).family));
@@ -98,7 +101,7 @@ export class FontIndex {
     return undefined;
   }
 
-  /** The order of the catalog, with the Han family of the caption's region before the other Han families. */
+  /** Returns the order of the catalog, with the Han family of the caption's region before the other Han families. */
   #orderFor(caption: string, lang: string | undefined): IndexedFamily[] {
     const preferred = HAN_FAMILIES[hanRegion(caption, lang)];
     const regional = new Set<string>(Object.values(HAN_FAMILIES));
@@ -108,7 +111,10 @@ export class FontIndex {
     return [...others.slice(0, firstRegional), ...chosen, ...others.slice(firstRegional)];
   }
 
-  /** The first file with all these code points. Skia draws a cluster only with a font that has every glyph of it. */
+  /**
+   * Returns the first file with all these code points. Skia draws a cluster only with a font that has every glyph of
+   * it.
+   */
   #fileFor(families: readonly IndexedFamily[], points: readonly number[]): FontFile | undefined {
     for (const family of families) {
       const file = covers(family, points) && this.#filesOf(family.family).find((candidate) => holds(candidate, points));
@@ -117,7 +123,10 @@ export class FontIndex {
     return undefined;
   }
 
-  /** A cluster that no file has: its base with the marks that one file has, or a box if other characters are missing. */
+  /**
+   * Reduces a cluster that no file has to its base with the marks that one file has, or to a box if other characters
+   * are missing.
+   */
   #reduced(cluster: string, points: readonly number[], families: readonly IndexedFamily[]): string {
     const [base = 0] = points;
     const subsets = families
@@ -149,7 +158,7 @@ function covers({ coverage }: IndexedFamily, points: readonly number[]): boolean
   return points.every((point) => includes(coverage, point));
 }
 
-/** Whether a file of a family that covers these code points has them all itself. */
+/** Returns whether a file of a family that covers these code points has all of them itself. */
 function holds({ ranges }: FontFile, points: readonly number[]): boolean {
   return ranges === undefined || points.every((point) => includes(ranges, point));
 }
@@ -161,7 +170,7 @@ function familyOf({ familyId }: FontFile, families: readonly IndexedFamily[]): F
   ).family;
 }
 
-/** The code points that need a glyph. */
+/** Returns the code points that need a glyph. */
 function drawnPoints(cluster: string): number[] {
   return Array.from(cluster)
     .filter((char) => !NEEDS_NO_GLYPH.test(char))

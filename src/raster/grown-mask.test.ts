@@ -4,7 +4,7 @@ import { randomCases } from '../../test/random-cases.ts';
 import { grown } from './grown-mask.ts';
 import type { Mask } from './soft-shadow.ts';
 
-/** The definition: each pixel gets the most that the disc of any pixel of the mask gives it. */
+/** This is the definition: each pixel gets the most that the disc of any pixel of the mask gives it. */
 function grownSlowly({ width, values }: Mask, distance: number): Uint8Array {
   const discs = [...values.entries()].filter(([, value]) => value > 0);
   return values.map((own, at) => {
@@ -18,7 +18,7 @@ function grownSlowly({ width, values }: Mask, distance: number): Uint8Array {
 }
 
 const side = fc.integer({ min: 1, max: 24 });
-/** Noise, where every pixel is an edge, and smooth areas, where few are. */
+/** The masks are noise, where every pixel is an edge, and smooth areas, where few are. */
 const masks: fc.Arbitrary<Mask> = fc
   .tuple(side, side, fc.constantFrom(1, 40, 400), fc.nat())
   .chain(([width, height, steepness, phase]) =>

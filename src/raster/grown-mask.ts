@@ -4,9 +4,9 @@
 import type { Mask } from './soft-shadow.ts';
 
 /**
- * Draws a disc around each pixel where the mask ends. Partly covered pixels get a disc that is smaller by what is missing. A
- * line through a disc costs only its ends, so that the time grows with the pixels of an emoji and not with their square.
- * `distance` is at least 1.
+ * Draws a disc around each pixel where the mask ends. The disc of a partly covered pixel is smaller by the missing
+ * part. A line through a disc costs only its ends, so the time grows with the pixels of an emoji and not with their
+ * square. `distance` is at least 1.
  */
 export function grown(mask: Mask, distance: number): Uint8Array {
   const { width, height, values } = mask;
@@ -30,7 +30,7 @@ export function grown(mask: Mask, distance: number): Uint8Array {
 }
 
 interface Edges {
-  /** Where the edges of each row start in `columns`, and where those of the last one end. */
+  /** The start of each row's edges in `columns`, and the end of the last row's. */
   readonly rowStarts: Uint32Array;
   readonly columns: Uint32Array;
 }
@@ -60,15 +60,15 @@ function edgesOf({ width, height, values }: Mask, drop: number): Edges {
 }
 
 /**
- * How much closer the step to a neighbor comes to any pixel that isn't solid anyway, as a coverage. It is the least for a
- * pixel in a diagonal direction.
+ * Returns how much closer the step to a neighbor comes to any pixel that isn't solid anyway, as a coverage. The minimum
+ * is at a pixel in a diagonal direction.
  */
 function maxDrop(distance: number): number {
   const nearest = Math.max(Math.SQRT2, distance - 1);
   return Math.floor(255 * (nearest - Math.sqrt(nearest * nearest - Math.SQRT2 * nearest + 1)));
 }
 
-/** `depth`: how far a pixel is inside the disc, whose radius is half a pixel more. */
+/** `depth` is how far a pixel is inside the disc, whose radius is half a pixel more. */
 function coverageOf(depth: number): number {
   return Math.max(0, Math.min(255, Math.round(depth * 255)));
 }
@@ -76,7 +76,9 @@ function coverageOf(depth: number): number {
 /** A pixel that is this far inside the disc is fully covered. */
 const SOLID_DEPTH = 254.5 / 255;
 
-/** Adds a line through a disc, `dy` above or below its center. `solid` counts where fully covered pixels start and end. */
+/**
+ * Adds a line through a disc, `dy` above or below its center. `solid` counts where fully covered pixels start and end.
+ */
 function addDisc(line: Uint8Array, solid: Int32Array, x: number, dy: number, radius: number): void {
   const squared = dy * dy;
   const inner = radius - SOLID_DEPTH;
@@ -97,7 +99,7 @@ function addDisc(line: Uint8Array, solid: Int32Array, x: number, dy: number, rad
   }
 }
 
-/** Also clears `solid` for the next line. */
+/** Fills solid areas, and clears `solid` for the next line. */
 function fillSolid(line: Uint8Array, solid: Int32Array): void {
   let discs = 0;
   for (let x = 0; x < line.length; x += 1) {

@@ -1,6 +1,6 @@
 // The same Han code point looks different in China, Taiwan, Japan and Korea, and a caption doesn't have to name its
-// language. Every character therefore counts for the regions where it is common, and the region with most evidence wins.
-// Scores are logarithms of probabilities, so that a single の doesn't outweigh a Chinese sentence.
+// language. Every character therefore counts for the regions where it is common, and the region with the most evidence
+// wins. Scores are logarithms of probabilities, so that a single の doesn't outweigh a Chinese sentence.
 
 import { HAN_USAGE } from './han-usage.generated.ts';
 
@@ -36,9 +36,11 @@ const RANK_OFFSET = 100;
 const RANK_COST = 1.5;
 /** A sentence of Han characters only is less likely in Japanese. */
 const KANJI_COST = 0.1;
-/** Simplified Chinese is the most common. */
+/** Simplified Chinese is the most common, so it needs the least evidence. */
 const PRIOR: Costs = { sc: -0.4, tc: 0, jp: 0, kr: 0 };
-/** As much as two or three characters that only one region uses, so that a request can't be wrong about clear text. */
+/**
+ * The evidence of two or three characters that only one region uses, so that a wrong `lang` can't override clear text.
+ */
 const LANGUAGE_EVIDENCE = 10;
 
 const PUNCTUATION: Readonly<Record<string, Partial<Costs>>> = {
@@ -68,7 +70,7 @@ export function hanRegion(text: string, lang?: string): HanRegion {
   return REGIONS.reduce((best, region) => (costs[region] < costs[best] ? region : best));
 }
 
-/** Without Han characters, the region only decides which font draws punctuation. */
+/** Chooses a region for text without Han characters, which only determines the font of punctuation. */
 function regionOfLetters(text: string): HanRegion {
   return ownerOf(OTHER_LETTER.exec(text)?.[0] ?? '') ?? 'sc';
 }

@@ -1,10 +1,10 @@
-// The rows of a bar as they are painted: text, emoji and shapes in strips below each other on one canvas. Painting again after
-// reading would be slow, so usually all rows are painted at once. A caption that fills a large image is painted in several
-// parts, because the canvas would otherwise need several times the memory of the image.
+// The rows of a bar as they are painted: text, emoji and shapes in strips below each other on one canvas. Painting
+// again after reading would be slow, so usually all rows are painted at once. A caption that fills a large image is
+// painted in several parts, because the canvas would otherwise need several times the memory of the image.
 
 import type { Size } from '../layout/geometry.ts';
 
-/** Where the strips of some rows of the bar start on the canvas. */
+/** The start of the strips of some rows of the bar on the canvas. */
 export interface PaintedStrips {
   readonly top: number;
   readonly rows: number;
@@ -14,7 +14,7 @@ export interface PaintedStrips {
   readonly shape: number | undefined;
 }
 
-/** 96 MB. Bars on images of up to 8 megapixels always fit, whatever their style. */
+/** This is 96 MB. Bars on images of up to 8 megapixels always fit, whatever their style. */
 export const MAX_CANVAS_PIXELS = 24_000_000;
 
 export interface StripKinds {
@@ -22,7 +22,7 @@ export interface StripKinds {
   readonly hasShape: boolean;
 }
 
-/** The parts of a bar of this size, each with its strips on a canvas that isn't larger than that. */
+/** Returns the parts of a bar of this size, each with its strips on a canvas within the limit. */
 export function stripsOf({ width, height }: Size, { hasEmoji, hasShape }: StripKinds, pixels: number): PaintedStrips[] {
   const strips = 1 + Number(hasEmoji) + Number(hasShape);
   const most = Math.max(1, Math.floor(pixels / (width * strips)));
@@ -39,7 +39,7 @@ export function stripsOf({ width, height }: Size, { hasEmoji, hasShape }: StripK
   });
 }
 
-/** The height of the canvas. */
+/** Returns the height of the canvas. */
 export function canvasHeight({ rows, emoji, shape }: PaintedStrips): number {
   return rows + Math.max(emoji ?? 0, shape ?? 0);
 }

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { isCjkCaption, runParts } from './run-parts.ts';
 import type { HanRegion } from './han-region.ts';
 
-/** The text with `<` where a part moves closer to the one before, and braces around punctuation for the Han font. */
+/**
+ * Returns the text with `<` where a part moves closer to the previous one, and braces around punctuation for the Han
+ * font.
+ */
 function marked(text: string, region: HanRegion): string {
   return runParts(text, region)
     .map(({ text: part, isHanMark, pull }) => `${pull > 0 ? '<' : ''}${isHanMark ? `{${part}}` : part}`)

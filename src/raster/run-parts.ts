@@ -6,9 +6,9 @@ import type { HanRegion } from './han-region.ts';
 
 export interface RunPart {
   readonly text: string;
-  /** Whether the part is punctuation for the Han font. */
+  /** True if the part is punctuation for the Han font. */
   readonly isHanMark: boolean;
-  /** How much closer to the part before it is drawn, in em. */
+  /** How much closer to the previous part it is drawn, in em. */
   readonly pull: number;
 }
 
@@ -41,12 +41,12 @@ const SQUARES: Readonly<Record<HanRegion, Squares>> = {
   kr: { opening: OPENING, closing: CLOSING + STOPS, middle: MIDDLE + COLONS },
 };
 
-/** Whether a caption has punctuation for the Han font. */
+/** Returns whether a caption has punctuation for the Han font. */
 export function hasSharedMark(caption: string): boolean {
   return Array.from(SHARED_MARKS).some((mark) => caption.includes(mark));
 }
 
-/** True when a caption has more Chinese, Japanese and Korean characters than words of other scripts. */
+/** Returns true when a caption has more Chinese, Japanese and Korean characters than words of other scripts. */
 export function isCjkCaption(caption: string): boolean {
   return (caption.match(CJK_LETTER)?.length ?? 0) > (caption.match(OTHER_WORD)?.length ?? 0);
 }
@@ -66,7 +66,7 @@ export function runParts(text: string, region: HanRegion): RunPart[] {
   return parts;
 }
 
-/** As CSS `text-spacing-trim` does: where the blank halves of two characters meet, one of them is removed. */
+/** Works like CSS `text-spacing-trim`: where the blank halves of two characters meet, one of them is removed. */
 function meetsBlank(before: string, char: string, { opening, closing, middle }: Squares): boolean {
   if (before === '') return false;
   if (opening.includes(char)) return `${opening}${closing}${middle}`.includes(before);

@@ -1,5 +1,5 @@
-// A soft shadow: a blurred copy of what casts it. It is computed with 16 bits more than a byte has, so that it fades without
-// visible steps. Wide blurs run on a smaller copy, which takes a fraction of the time and looks the same.
+// A soft shadow: a blurred copy of the shape that casts it. It is computed with 16 bits more than a byte, so that it
+// fades without visible steps. Wide blurs run on a smaller copy, which takes a fraction of the time and looks the same.
 
 export interface Mask {
   readonly width: number;
@@ -18,7 +18,7 @@ interface FineMask {
 /** A box blur that runs three times is nearly Gaussian. */
 const PASSES = 3;
 const FRACTION_BITS = 16;
-/** A blur of at least this many pixels hides that a copy is smaller. */
+/** A blur of at least this many pixels hides that the copy is smaller. */
 const MIN_RADIUS = 3;
 
 /** Blurs the mask by three boxes of this radius. Pixels beyond its edges count as empty. Values have 24 bits. */
@@ -33,7 +33,7 @@ export function blurred(mask: Mask, radius: number): Int32Array {
   return factor === 1 ? small.values : enlarged(small, factor, mask);
 }
 
-/** The mean of each square of pixels. */
+/** Returns the mean of each square of pixels. */
 function shrunk({ width, height, values }: Mask, factor: number): FineMask {
   const columns = Math.ceil(width / factor);
   const rows = Math.ceil(height / factor);
@@ -64,7 +64,7 @@ function blurRows({ width, height, values }: FineMask, to: Int32Array, radius: n
   }
 }
 
-/** The same downward, with a running sum per column, so that memory is read in order. */
+/** Like `blurRows`, but downward, with a running sum per column, so that memory is read in order. */
 function blurColumns({ width, height, values }: FineMask, to: Int32Array, radius: number): void {
   const share = 1 / (2 * radius + 1);
   const sums = new Float64Array(width);

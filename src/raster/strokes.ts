@@ -1,4 +1,4 @@
-// Draws the strokes of the watermark on pixels, in place. They replace what is there.
+// Draws the strokes of the watermark on pixels, in place. They replace the pixels below.
 
 import { DARK_TONE, eachStroke, LIGHT_TONE, type Strokes } from '../layout/watermark.ts';
 import type { Bar } from '../layout/layout.ts';
@@ -57,7 +57,7 @@ export function strokeImage(strokes: Strokes, { channels, data, width, height }:
   }
 }
 
-/** A word of `wordsOf`. */
+/** Returns a word of `wordsOf`. */
 function opaqueGray(tone: number): number {
   return tone | (tone << 8) | (tone << 16) | (255 << 24);
 }

@@ -1,5 +1,5 @@
-// Turns what Skia has drawn on a transparent canvas into the pixels of a box, or of text with an outline or a shadow. Of letters
-// and shapes, only the coverage is kept, because a caption can fill an image of 50 megapixels.
+// Converts a transparent canvas that Skia has drawn on to the pixels of a box, or of text with an outline or a shadow.
+// Letters and shapes are kept only as coverage, because a caption can fill an image of 50 megapixels.
 
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import type { Bar } from '../layout/layout.ts';
@@ -12,15 +12,18 @@ import { blurred, type Mask } from './soft-shadow.ts';
 
 const BLACK = { red: 0, green: 0, blue: 0, alpha: 255 };
 
-/** The shadow, in em: how far it reaches from the letters, and how far it is moved down. */
+/** The shadow's reach from the letters and its offset downward, in em. */
 const SHADOW_REACH = 0.33;
 const SHADOW_DROP = 0.03;
 /** Raises a blurred stroke, which is thinner than the blur, to about this much of full black. */
 const SHADOW_GAIN = 2.6;
 const SHADOW_MAX_ALPHA = 0.74 * 255;
-/** What `blurred` returns has 24 bits, of which the lowest don't matter. */
+/** `blurred` returns 24 bits, of which the lowest don't matter. */
 const UNUSED_BITS = 12;
-/** The alpha of the shadow. It approaches the maximum smoothly: a hard limit would give the shadow a visible edge. */
+/**
+ * The alpha of the shadow. It approaches the maximum smoothly, because a hard limit would give the shadow a visible
+ * edge.
+ */
 const SHADOW_ALPHA: Uint8Array = Uint8Array.from({ length: 0x1_00_0000 >> UNUSED_BITS }, (_, share) =>
   Math.round(SHADOW_MAX_ALPHA * (1 - Math.exp((-SHADOW_GAIN * share) / (0xff_0000 >> UNUSED_BITS)))),
 );
@@ -71,7 +74,7 @@ export class SurroundPixels {
     return pixels;
   }
 
-  /** Draws what is behind the letters of a line, which starts at this index of the masks. */
+  /** Draws the surroundings of the letters of a line, which starts at this index of the masks. */
   #surround(): (line: Int32Array, from: number) => void {
     const { look, fontSize } = this.#bar;
     if (look.surround === 'shadow') return this.#shadow(fontSize);
@@ -83,7 +86,9 @@ export class SurroundPixels {
     };
   }
 
-  /** Under opaque text the outline is solid, so that no gap shows between both. It must not shine through other text. */
+  /**
+   * Under opaque text the outline is solid, so that no gap shows between them. It must not shine through other text.
+   */
   #outline(isTextOpaque: boolean, em: number): (line: Int32Array, from: number) => void {
     const aroundEmoji = this.#emoji && grown(this.#mask(alphasOf(this.#emoji)), Math.max(1, OUTLINE_WIDTH * em));
     const [text, shape] = [this.#text, this.#shape];

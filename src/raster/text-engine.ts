@@ -48,14 +48,14 @@ export class TextEngine {
     return fonts;
   }
 
-  /** The families that draw a caption, in order of preference. */
+  /** Returns the families that draw a caption, in order of preference. */
   fontFamilies(caption: string, lang?: string): string[] {
     const { text, emoji } = this.#index.fontsFor(caption, lang);
     const hasEmoji = graphemes(caption).some(isEmoji);
     return [...new Set([...text, ...(hasEmoji ? [emoji] : [])].map(({ familyId }) => familyId))];
   }
 
-  /** Whether a bold caption has letters that can be drawn only in regular weight. */
+  /** Returns whether a bold caption has letters that can be drawn only in regular weight. */
   lacksBold(caption: string, lang?: string): boolean {
     return this.#index.fontsFor(caption, lang, 'bold').lacksBold;
   }
@@ -85,8 +85,8 @@ export class TextEngine {
   }
 
   /**
-   * The same, with a step after each part that needs much memory. What was read from a canvas is freed by finalizers, so the
-   * event loop should turn between the steps.
+   * Like `draw`, with a step after each part that needs much memory. Pixels read from a canvas are freed by finalizers,
+   * so the event loop should turn between the steps.
    */
   *drawInSteps({ bars: all, canvas }: Layout): Generator<undefined, Band[]> {
     const bands: Band[] = [];
@@ -185,7 +185,7 @@ interface BarText {
   readonly width: number;
 }
 
-/** 8 MB of a canvas. */
+/** This is 8 MB of a canvas. */
 const STEP_PIXELS = 2_000_000;
 /** No ink is farther from its baseline than this, in em: stacked marks of Tibetan and Javanese are the tallest. */
 const MAX_INK = 4;
@@ -200,12 +200,15 @@ function paintedRuns({ runs, x: left, width, baseline, emojiBaseline }: Bar['lin
 }
 
 interface StripArea extends Pick<PaintedStrips, 'top' | 'rows'> {
-  /** Where the strip starts on the canvas. */
+  /** The start of the strip on the canvas. */
   readonly strip: number;
   readonly width: number;
 }
 
-/** Paints as if the bar started at the top of the canvas. Ink that reaches out of the strip must not get into the next one. */
+/**
+ * Paints as if the bar started at the top of the canvas. Ink that extends beyond the strip must not get into the next
+ * one.
+ */
 function paintClipped(context: SKRSContext2D, { strip, top, rows, width }: StripArea, paint: () => void): void {
   context.save();
   try {
@@ -250,11 +253,11 @@ function setFont(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize
 interface PlacedPart {
   readonly text: string;
   readonly fonts: CaptionFonts;
-  /** Relative to the left end of the run. */
+  /** The position relative to the left end of the run. */
   readonly x: number;
 }
 
-/** The parts of a run that are drawn separately: nearly always the whole run. */
+/** Returns the parts of a run that are drawn separately, nearly always the whole run. */
 function partsOf(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize: number): PlacedPart[] {
   const { cjk } = fonts;
   const parts = cjk && run.kind === 'text' && !run.rtl ? runParts(run.text, cjk.region) : [];
@@ -270,8 +273,8 @@ function partsOf(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize
 }
 
 /**
- * Skia reports the ink of only a part of a run with several words. The padding of a bar hides that; with `isTight`, words are
- * measured one by one.
+ * Skia reports the ink of only a part of a run with several words. The padding of a bar hides that. With `isTight`,
+ * words are measured one by one.
  */
 function measureRun(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize: number, isTight = false): Extent {
   let [width, ascent, descent] = [0, 0, 0];

@@ -7,7 +7,7 @@ import { type Band, compositeOver, wordsOf } from './band.ts';
 
 export const WATERMARK = 'STORYBAR TEST';
 
-/** Relative to the shorter side of the canvas. */
+/** The size relative to the shorter side of the canvas. */
 const FONT_SHARE = 0.03;
 const MARGIN_SHARE = 0.02;
 const MIN_FONT_SIZE = 7;

@@ -29,13 +29,13 @@ export interface DrawnBands extends LayoutFacts {
 
 interface LaidOut extends LayoutFacts {
   readonly layout: Layout;
-  /** One list per bar. */
+  /** One list of warnings per bar. */
   readonly warningsOfBars: readonly (readonly LayoutWarning[])[];
 }
 
 type Drawing = Pick<RecipeBase, 'canvas' | 'overlays' | 'watermark' | 'lastFrame'> & Pick<TransparentRecipe, 'shownAt'>;
 
-/** Decides where everything goes. Rendering and the layout endpoint both start here, so they agree. */
+/** Lays out everything. Rendering and the layout endpoint both start here, so they agree. */
 export async function layOut(recipe: Drawing, tools: RenderTools, stopwatch: Stopwatch): Promise<LaidOut> {
   const { lastFrame } = recipe;
   const requested: readonly Overlay[] = lastFrame === undefined ? recipe.overlays.map(withoutTimes) : recipe.overlays;
@@ -75,7 +75,7 @@ export async function drawBands(recipe: Drawing, tools: RenderTools, stopwatch: 
   return { bands, strokes: recipe.watermark && strokesFor(recipe.canvas), bars, missingGlyphs, warnings };
 }
 
-/** The bars that are drawn: all of them, or those of one frame of a video. */
+/** Returns the bars that are drawn: all of them, or those of one frame of a video. */
 function shownOf(layout: Layout, { overlays, shownAt }: Pick<Drawing, 'overlays' | 'shownAt'>): Layout {
   if (shownAt === undefined) return layout;
   const bars = layout.bars.filter((_bar, index) => isShownAt(must(overlays[index], 'the overlay of the bar'), shownAt));

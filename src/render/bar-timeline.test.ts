@@ -6,7 +6,7 @@ import { BarTimeline } from './bar-timeline.ts';
 
 const CANVAS = { width: 64, height: 640 };
 
-/** Records what is drawn, instead of drawing it. */
+/** Records the drawn bars instead of drawing them. */
 function timelineOf(times: readonly ShownTimes[]): { timeline: BarTimeline; drawn: string[] } {
   const overlays = times.map((shown, index) => ({ text: `${index}`, position: index * 10, ...shown }));
   const layout = layoutOverlays(overlays, CANVAS, () => fakeMeasurer);

@@ -1,4 +1,4 @@
-// The bars of a video over time. A set of bars is drawn when the first frame that shows it arrives and forgotten with the
+// The bars of a video over time. A set of bars is drawn when the first frame that shows it arrives and freed after the
 // last, so memory doesn't grow with the number of captions.
 
 import { isShownAt, type ShownTimes } from '../caption/timing-field.ts';

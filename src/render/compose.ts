@@ -19,20 +19,20 @@ import { composeVideoRecipe, type VideoLimits, type VideoRecipe } from './video-
 
 export type AssetProbe = ImageProbe | VideoProbe;
 export type AssetLimits = ImageLimits & VideoLimits;
-/** A recipe that makes a file. */
+/** A recipe that produces a file. */
 export type RenderRecipe = TransparentRecipe | ImageRecipe | VideoRecipe;
 export type Recipe = RenderRecipe | LayoutRecipe;
 
-/** What the captions are drawn on: an asset or an empty canvas. */
+/** The base that captions are drawn on: an asset or an empty canvas. */
 export type BaseLayer = AssetProbe | ({ readonly kind: 'canvas' } & Size);
 
-/** The kind of workers that execute the recipe. */
+/** Returns the kind of workers that execute the recipe. */
 export function workerKindOf(recipe: Recipe): AssetKind {
   const needsVideoDecoders = recipe.kind === 'image' && recipe.decode.decoder !== undefined;
   return recipe.kind === 'video' || needsVideoDecoders ? 'video' : 'image';
 }
 
-/** The format of the file that the recipe makes. */
+/** Returns the format of the file that the recipe produces. */
 export function outputFormatOf(recipe: RenderRecipe): OutputFormat {
   return recipe.kind === 'video' ? 'mp4' : recipe.output.format;
 }

@@ -1,4 +1,4 @@
-// The last step of a render: from pixels to the bytes of the requested format.
+// The last step of a render: encodes pixels in the requested format.
 
 import { encodeJpeg, encodeLosslessWebp, encodeWebp } from '../media/image-encoder.ts';
 import type { Strokes } from '../layout/watermark.ts';

@@ -1,4 +1,4 @@
-// How the file of an image or a transparent overlay is encoded: part of its recipe.
+// The encoding of an image or a transparent overlay, as part of its recipe.
 
 import { formatFor, type RequestedOutput } from '../caption/format-field.ts';
 import { type FormatOf, isLossy, type LossyFormat, OUTPUT_FORMATS } from '../caption/output-format.ts';
@@ -12,24 +12,26 @@ export type ImageOutput =
   | {
       readonly format: 'jpeg';
       readonly quality: number;
-      /** Keep the compressed data of a JPEG outside the bars if its encoding allows it. The quality is for the others. */
+      /**
+       * Keeps the compressed data of a JPEG outside the bars if its encoding allows it. The quality is for other JPEGs.
+       */
       readonly keepsSource: boolean;
       /**
-       * An EXIF orientation from 2 to 8: the same, but turn the compressed data upright. `keepsSource` is false then, because
-       * workers of older versions would leave the image as it is stored.
+       * An EXIF orientation from 2 to 8. Like `keepsSource`, but also turns the compressed data upright. Then
+       * `keepsSource` is false, because workers of older versions would leave the image as it is stored.
        */
       readonly turnsSource?: number;
     };
 
-/** Every format is lossless here. */
+/** The output of a transparent overlay. Every format is lossless here. */
 export interface TransparentOutput {
   readonly format: FormatOf<'canvas'>;
 }
 
 export interface SourceFacts {
-  /** The pixels of the asset can't stay as they are, because they are scaled or converted to sRGB. */
+  /** True if the pixels of the asset can't stay as they are, because they are scaled or converted to sRGB. */
   readonly isConverted: boolean;
-  /** From EXIF, 2 to 8. */
+  /** The EXIF orientation, 2 to 8. */
   readonly orientation?: number | undefined;
 }
 

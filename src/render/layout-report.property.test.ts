@@ -1,4 +1,4 @@
-// What POST /v1/layout promises is what a render does.
+// A render does what POST /v1/layout promises.
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

@@ -55,14 +55,14 @@ export async function renderLayout(recipe: LayoutRecipe, tools: RenderTools): Pr
       warnings: must(warningsOfBars[index], 'the warnings of the bar'),
     };
   });
-  // The file is empty: what there is to know is in the facts.
+  // The file is empty, because all results are in the facts.
   return { bytes: Buffer.alloc(0), ...recipe.canvas, ...facts, layout: bars, timings: stopwatch.timings };
 }
 
 function lineReport(line: Bar['lines'][number], bar: Bar, direction: 'ltr' | 'rtl'): LineReport {
   const texts = line.runs.map(({ text }) => text);
   return {
-    // Runs are in the order of the screen, from left to right.
+    // Runs are in visual order, from left to right.
     text: (direction === 'rtl' ? texts.toReversed() : texts).join(''),
     x: round(line.x),
     width: round(line.width),
@@ -70,7 +70,7 @@ function lineReport(line: Bar['lines'][number], bar: Bar, direction: 'ltr' | 'rt
   };
 }
 
-/** The direction of the first paragraph. */
+/** Returns the direction of the first paragraph. */
 function directionOf(text: string): 'ltr' | 'rtl' {
   const [first = ''] = text.split('\n');
   const lowest = Math.min(...embeddingLevels(first));

@@ -86,7 +86,7 @@ describe('a JPEG that stays a JPEG', () => {
       .toBuffer();
   });
 
-  /** The rows of each file that differ from the asset, as the first and the last one. */
+  /** Returns the rows of each file that differ from the asset, as the first and the last one. */
   async function changedRows(bytes: Buffer): Promise<(number | undefined)[]> {
     const [before, after] = [await sharp(jpeg).raw().toBuffer(), await sharp(bytes).raw().toBuffer()];
     const stride = SIZE.width * 3;

@@ -20,7 +20,10 @@ export interface RecipeBase {
   /** The size of the output, upright. */
   readonly canvas: Size;
   readonly overlays: readonly Overlay[];
-  /** After how many milliseconds a worker of version 0.2.0 gives an attempt up. Later ones watch its progress instead. */
+  /**
+   * The milliseconds after which a worker of version 0.2.0 gives up an attempt. Later versions watch its progress
+   * instead.
+   */
   readonly attemptMs: number;
   /** Set for renders with a test key or without a key. */
   readonly watermark?: true;
@@ -31,7 +34,7 @@ export interface RecipeBase {
 export interface TransparentRecipe extends RecipeBase {
   readonly kind: 'transparent';
   readonly output: TransparentOutput;
-  /** Draws only the bars that a frame at this time of the video shows, in milliseconds. All are laid out. */
+  /** The time of a video frame in milliseconds. Only its bars are drawn, but all are laid out. */
   readonly shownAt?: number;
 }
 
@@ -78,7 +81,7 @@ export function composeTransparentRecipe(
   return { kind: 'transparent', canvas, overlays, attemptMs: attemptMs(canvas, overlays.length), output };
 }
 
-/** The overlay of one frame of a video. */
+/** Composes the overlay of one frame of a video. */
 export function composeMomentRecipe(
   canvas: Size,
   overlays: readonly Overlay[],

@@ -1,4 +1,4 @@
-// Renders images and transparent overlays: a recipe and an asset in, the bytes of the output and facts about it out.
+// Renders images and transparent overlays: turns a recipe and an asset into the bytes of the output and facts about it.
 // Knows nothing about HTTP, the store or settings.
 
 import { setImmediate } from 'node:timers/promises';
@@ -25,9 +25,9 @@ export interface RenderFacts {
   readonly bars: readonly Rows[];
   readonly missingGlyphs: number;
   readonly warnings: readonly RenderWarning[];
-  /** The details of each bar, for a recipe that asks only for them. */
+  /** The details of each bar, for a recipe that requests only those. */
   readonly layout?: readonly BarReport[];
-  /** For JPEGs: whether the image outside the bars is the compressed data of the asset. */
+  /** For JPEGs: tells whether the image outside the bars is the compressed data of the asset. */
   readonly sourcePixels?: SourcePixels;
   readonly timings: Timings;
 }
@@ -72,13 +72,13 @@ async function renderKeepingSource(
   return bytes && { bytes, ...recipe.canvas, ...facts, sourcePixels: 'kept', timings: stopwatch.timings };
 }
 
-/** How the compressed data of the asset is turned if it is kept. */
+/** Returns how the compressed data of the asset is turned if it is kept. */
 function keptOrientation(output: ImageOutput): number | undefined {
   if (output.format !== 'jpeg') return undefined;
   return output.keepsSource ? UPRIGHT : output.turnsSource;
 }
 
-/** Checked before anything is drawn, because it would have to be drawn again for the decoded pixels. */
+/** This is checked before anything is drawn, because the bars would have to be drawn again for the decoded pixels. */
 function isSpliceable({ canvas, decode }: ImageRecipe, asset: Uint8Array, orientation: number): boolean {
   const headers = readUprightHeaders(asset, orientation);
   if (headers === undefined || (headers.hasProfile && !decode.ignoreProfile)) return false;
@@ -114,7 +114,7 @@ async function renderPixels(
 
 async function decodeAsset(asset: Uint8Array, { decode }: ImageRecipe, signal?: AbortSignal): Promise<DecodedImage> {
   if (decode.decoder === undefined) return await decodeImage(asset, decode);
-  // Loaded on demand, so a worker for images never maps the video libraries.
+  // Loaded on demand, so a worker for images never loads the video libraries.
   const { decodeHeif } = await import('../media/heif/decode.ts');
   return await decodeHeif(asset, decode, signal);
 }

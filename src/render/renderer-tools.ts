@@ -1,7 +1,10 @@
 import { ZeroRuns } from '../raster/png/deflate.ts';
 import { TextEngine } from '../raster/text-engine.ts';
 
-/** What all renders of a process share: fonts, a canvas, and a cache of compressed zeros. Expensive to create. */
+/**
+ * Tools that all renders of a process share: fonts, a canvas, and a cache of compressed zeros. They are expensive to
+ * create.
+ */
 export interface RenderTools {
   readonly text: TextEngine;
   readonly zeros: ZeroRuns;

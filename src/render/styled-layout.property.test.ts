@@ -1,4 +1,4 @@
-// What POST /v1/layout promises about styled captions is what a render does.
+// A render does what POST /v1/layout promises about styled captions.
 
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

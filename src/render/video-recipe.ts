@@ -17,9 +17,9 @@ export interface VideoRecipe extends RecipeBase, TranscodePlan {
   readonly canvas: Size;
   readonly durationSeconds: number;
   readonly lastFrame: number;
-  /** The source has audio, but none that can be decoded. */
+  /** True if the source has audio, but none that can be decoded. */
   readonly isAudioDropped?: boolean;
-  /** Where the video can be cut, to render it on several workers. */
+  /** Places where the video can be cut, to render it on several workers. */
   readonly cuts: readonly Cut[];
   /** Set when several workers share the video. */
   readonly piece?: VideoPiece;
@@ -41,7 +41,7 @@ export const DEFAULT_VIDEO_LIMITS: VideoLimits = {
 /** A 60 fps recording of a phone can have 60.06, and a clip cut at 60 seconds contains the rest of its last frame. */
 const FPS_TOLERANCE = 1.05;
 const SECONDS_TOLERANCE = 0.5;
-/** Slow motion of phones has up to 8 times the usual 30 frames per second. */
+/** Slow motion on phones has up to 8 times the usual 30 frames per second. */
 const MAX_FRAME_STEP = 8;
 /** Frames and bytes that a render accepts beyond those in the probe. */
 const FRAME_SLACK = 64;
@@ -63,7 +63,7 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
     canvas,
     overlays,
     attemptMs: attemptMs(canvas, video.frames) + MS_PER_BAR * overlays.length,
-    // Which frames are kept depends on the frames before them, so the parts would not fit together.
+    // Whether a frame is kept depends on the frames before it, so the parts would not fit together.
     cuts: frameStep === 1 ? probe.cuts : [],
     durationSeconds,
     lastFrame: Math.max(0, video.lastStart - video.start),
@@ -103,7 +103,10 @@ function assertWithinLimits(probe: VideoProbe, limits: VideoLimits): void {
   }
 }
 
-/** The smallest whole number that brings the frame rate within the limit, so that the kept frames are evenly spaced. */
+/**
+ * Returns the smallest whole number that brings the frame rate within the limit, so that the kept frames are evenly
+ * spaced.
+ */
 function frameStepFor({ frameRate }: VideoProbe, { videoFps }: VideoLimits): number {
   return Math.max(1, Math.ceil(frameRate / (videoFps * FPS_TOLERANCE)));
 }

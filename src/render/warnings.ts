@@ -1,4 +1,4 @@
-// What a render wants its caller to know although it succeeds. Codes are documented, and more may be added.
+// Warnings about renders that succeed. Codes are documented, and more may be added.
 
 import type { Overlay } from '../caption/overlay.ts';
 import { areShownTogether, isTimed, type ShownTimes } from '../caption/timing-field.ts';
@@ -8,7 +8,7 @@ import { must } from '../primitives/must.ts';
 import { scaleFor } from '../layout/style.ts';
 import type { Recipe } from './compose.ts';
 
-/** About captions, known before anything is drawn. `strict` turns these into an error. */
+/** Warnings about captions, known before anything is drawn. `strict` turns these into an error. */
 export const LAYOUT_WARNINGS = [
   'missing_glyphs',
   'text_shrunk',
@@ -19,22 +19,22 @@ export const LAYOUT_WARNINGS = [
   'low_contrast',
   'no_bold',
 ] as const;
-/** About the asset. */
+/** Warnings about the asset. */
 export const MEDIA_WARNINGS = ['audio_dropped', 'hdr_tonemapped', 'frames_dropped'] as const;
 
 export type LayoutWarning = (typeof LAYOUT_WARNINGS)[number];
 export type MediaWarning = (typeof MEDIA_WARNINGS)[number];
 export type RenderWarning = LayoutWarning | MediaWarning;
 
-/** What only the fonts know about a caption. */
+/** Facts about a caption that only the fonts know. */
 export interface FontFacts {
   /** The number of characters that no font supports. */
   readonly missingGlyphs: number;
-  /** Whether it should be bold and has letters without a bold font. */
+  /** True if the caption should be bold and has letters without a bold font. */
   readonly lacksBold: boolean;
 }
 
-/** One list per bar. `times` is when each bar is shown. */
+/** Returns one list per bar. `times` is when each bar is shown. */
 export function layoutWarnings(
   { canvas, bars }: Layout,
   fontFacts: readonly FontFacts[],
@@ -56,7 +56,7 @@ export function layoutWarnings(
   });
 }
 
-/** About the times of an overlay. `lastFrame` is undefined for still images. */
+/** Returns warnings about the times of an overlay. `lastFrame` is undefined for still images. */
 export function timingWarnings(overlay: Overlay, lastFrame: number | undefined): LayoutWarning[] {
   if (!isTimed(overlay)) return [];
   if (lastFrame === undefined) return ['timing_ignored'];
@@ -64,7 +64,7 @@ export function timingWarnings(overlay: Overlay, lastFrame: number | undefined):
   return (overlay.start ?? 0) > lastMilliseconds / 1_000 ? ['never_shown'] : [];
 }
 
-/** Follows from the recipe alone. */
+/** Returns the warnings that follow from the recipe alone. */
 export function mediaWarnings(recipe: Recipe): readonly MediaWarning[] {
   const warnings: MediaWarning[] = [];
   if (recipe.kind === 'video') {
@@ -79,7 +79,7 @@ export function mediaWarnings(recipe: Recipe): readonly MediaWarning[] {
   return warnings;
 }
 
-/** Each warning once, in the documented order. */
+/** Returns each warning once, in the documented order. */
 export function uniqueWarnings<Warning extends RenderWarning>(warnings: readonly Warning[]): Warning[] {
   const order: readonly RenderWarning[] = [...LAYOUT_WARNINGS, ...MEDIA_WARNINGS];
   return [...new Set(warnings)].toSorted((a, b) => order.indexOf(a) - order.indexOf(b));

@@ -12,12 +12,12 @@ export class BitWriter {
   #pending = 0;
   #pendingBits = 0;
 
-  /** `sourceBytes`: the size of the data of which most will be written again. */
+  /** `sourceBytes` is the size of the data, most of which will be written again. */
   constructor(sourceBytes: number) {
     this.#bytes = new Uint8Array(sourceBytes + EXTRA_BYTES);
   }
 
-  /** At most 24 bits. */
+  /** Writes at most 24 bits. */
   write(value: number, bits: number): void {
     this.#pending = (this.#pending << bits) | value;
     this.#pendingBits += bits;
@@ -30,7 +30,7 @@ export class BitWriter {
     this.#pending &= (1 << this.#pendingBits) - 1;
   }
 
-  /** A code of at most 16 bits and a value of at most 11. */
+  /** Writes a code of at most 16 bits and a value of at most 11. */
   writePair(code: number, codeBits: number, value: number, valueBits: number): void {
     if (codeBits + valueBits <= MAX_BITS) this.write((code << valueBits) | value, codeBits + valueBits);
     else {
@@ -56,7 +56,7 @@ export class BitWriter {
     if (rest > 0) this.write((source[at >>> 3] ?? 0) >> (8 - rest), rest);
   }
 
-  /** Fills the last byte with ones, as the standard asks for, and returns the number of bytes so far. */
+  /** Fills the last byte with ones, as the standard requires, and returns the number of bytes so far. */
   align(): number {
     if (this.#pendingBits > 0) this.write((1 << (8 - this.#pendingBits)) - 1, 8 - this.#pendingBits);
     return this.#length;
@@ -73,7 +73,7 @@ export class BitWriter {
   }
 }
 
-/** Returns the bits that remain. A function with local variables, because it copies most of a photo. */
+/** Returns the remaining bits. It is a function with local variables for speed, because it copies most of a photo. */
 function copyShifted(
   source: Uint8Array,
   from: number,

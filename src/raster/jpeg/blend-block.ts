@@ -13,13 +13,13 @@ const DC_SCALE = 8;
 /** The coefficients of 8-bit images are in this range. */
 const [LOWEST, HIGHEST] = [-1023, 1023];
 
-/** Cb and Cr as sums of red, green and blue, relative to the middle of their range. */
+/** The weights of red, green and blue in Cb and Cr, relative to the middle of their range. */
 const CB_WEIGHTS = [-0.168736, -0.331264, 0.5] as const;
 const CR_WEIGHTS = [0.5, -0.418688, -0.081312] as const;
 
 const BLOCK_SIDE = 8;
 
-/** `column`: that of the MCU. */
+/** `column` is the column of the MCU. */
 export function blendOverlay(coefficients: Int32Array, block: McuBlock, column: number, strip: OverlayStrip): void {
   const { component, steps, top, scaleX, scaleY } = block;
   const left = column * block.mcuWidth + block.left;
@@ -41,7 +41,7 @@ function blendPlainBar(coefficients: Int32Array, steps: Uint16Array, component: 
 
 const samples = new Float64Array(64);
 
-/** `left`: in pixels, from the left edge of the strip. */
+/** `left` is in pixels, from the left edge of the strip. */
 function blendPixels(coefficients: Int32Array, shape: McuBlock, strip: OverlayStrip, left: number): void {
   const block = samples;
   const zigzag = ZIGZAG;
@@ -71,7 +71,7 @@ function blendLuma(block: Float64Array, { words, stride }: OverlayStrip, top: nu
   }
 }
 
-/** The mean over the pixels that a sample covers. */
+/** Blends the mean over the pixels that a sample covers. */
 function blendChroma(block: Float64Array, { words, stride }: OverlayStrip, shape: McuBlock, left: number): void {
   const { top, scaleX, scaleY } = shape;
   const [red, green, blue] = shape.component === 1 ? CB_WEIGHTS : CR_WEIGHTS;

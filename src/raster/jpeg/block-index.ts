@@ -1,5 +1,5 @@
-// Where each block of an image is in its entropy-coded data. With it, blocks can be read in any order, and an image can be
-// turned without memory for its coefficients: six bytes per block instead of 128.
+// An index of the blocks in the entropy-coded data of an image. With it, blocks can be read in any order, and an image
+// can be turned with six bytes of memory per block instead of 128 for its coefficients.
 
 import { type McuOrder, readDifference, skipAc } from './blocks.ts';
 import type { EntropyData, Interval } from './entropy-data.ts';
@@ -21,18 +21,18 @@ export interface BlockPlaces {
   readonly perColumn: Int32Array;
 }
 
-/** A code for the DC value, and one for the end of the block. */
+/** A block has at least a code for the DC value, and one for its end. */
 const MIN_BITS_PER_BLOCK = 2;
-/** Twice what 8-bit images can have. */
+/** Twice the maximum of 8-bit images. */
 const MAX_DC_VALUE = 2_047;
 
-/** Reads over the whole image. Returns `undefined` if it isn't complete and undamaged. */
+/** Scans the whole image. Returns `undefined` if it isn't complete and undamaged. */
 export function indexBlocks(headers: JpegHeaders, order: McuOrder, data: EntropyData): BlockIndex | undefined {
   const { columns, rows } = mcuGrid(headers);
   const mcus = columns * rows;
   const perInterval = headers.restartInterval === 0 ? mcus : headers.restartInterval;
   const count = mcus * order.components.length;
-  // Without this, a small file with a large size in its header would allocate memory for it.
+  // Otherwise a small file with a large size in its header would allocate memory for it.
   if (count * MIN_BITS_PER_BLOCK > data.bytes.length * 8) return undefined;
   if (data.intervals.length !== Math.ceil(mcus / perInterval)) return undefined;
   const index = { positions: new Uint32Array(count), dcValues: new Int16Array(count) };
@@ -42,7 +42,7 @@ export function indexBlocks(headers: JpegHeaders, order: McuOrder, data: Entropy
     const first = number * perInterval;
     const range = { first, last: Math.min(mcus, first + perInterval), columns };
     const end = indexMcus(view, interval, range, order, places, index);
-    // Less than a byte of padding is left, otherwise we have misread something.
+    // At most a byte of padding may be left, otherwise we have misread something.
     if (end < 0 || interval.end * 8 - end >= 8) return undefined;
   }
   return index;
@@ -51,7 +51,7 @@ export function indexBlocks(headers: JpegHeaders, order: McuOrder, data: Entropy
 interface McuRange {
   readonly first: number;
   readonly last: number;
-  /** Of the image, in MCUs. */
+  /** The size of the image in MCUs. */
   readonly columns: number;
 }
 
@@ -91,7 +91,7 @@ function indexMcus(
   return at;
 }
 
-/** The places in the index of the source for the MCUs of the upright image, in their order. */
+/** Returns the places in the index of the source for the MCUs of the upright image, in their order. */
 export function blockPlaces(source: JpegHeaders, { swapsAxes, mirrorsX, mirrorsY }: Turn): BlockPlaces {
   const grid = mcuGrid(source);
   const blocks: { start: number; perRow: number; perColumn: number }[] = [];

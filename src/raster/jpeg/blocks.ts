@@ -139,10 +139,10 @@ export function readAc(
 
 const FIRST_BIT = 0x8000_0000;
 const MASK_BITS = 32;
-/** Of the block that was read last: the places of its values in two masks, the first place in the highest bit. */
+/** The places of the values of the block that was read last, in two masks, with the first place in the highest bit. */
 const lastMarks = new Int32Array(2);
 
-/** Writes the coefficients that aren't zero to their places in `values`, and marks these. Returns the position after them. */
+/** Writes the nonzero coefficients to their places in `values`, and marks these. Returns the position after them. */
 function readMoved(
   bytes: DataView,
   position: number,
@@ -179,8 +179,9 @@ function readMoved(
 }
 
 /**
- * Writes the AC coefficients at other places, with the codes of another table that has all symbols, and returns the position
- * after them. Only the few that aren't zero are visited. `values`: 64 numbers, of which those at their places change.
+ * Writes the AC coefficients at other places, with the codes of another table that has all symbols, and returns the
+ * position after them. Only the few nonzero ones are visited. `values` has 64 numbers, of which those at their places
+ * change.
  */
 export function recodeMovedAc(
   bytes: DataView,

@@ -1,4 +1,4 @@
-// The entropy-coded data of a scan without its stuffed bytes, and the way back.
+// Reads and writes the entropy-coded data of a scan, without and with its stuffed bytes.
 
 /** The bytes between two restart markers, as a range of `bytes`. */
 export interface Interval {
@@ -17,7 +17,7 @@ const PADDING = 512;
 /** Photos have a restart marker after every row of blocks, or a few times per row. */
 const MAX_INTERVALS = 65_536;
 
-/** Reads up to the end of the image. What follows it, such as a second image of a phone, is ignored. */
+/** Reads up to the end of the image. Data after it, such as a second image of a phone, is ignored. */
 export function readEntropyData(file: Uint8Array, from: number): EntropyData | undefined {
   const source = Buffer.from(file.buffer, file.byteOffset, file.length);
   const bytes = Buffer.allocUnsafe(source.length - from + PADDING);

@@ -23,15 +23,15 @@ export interface HuffmanSpec {
 /** An 8-bit Huffman-coded sequential JPEG with one scan, in YCbCr or gray. */
 export interface JpegHeaders extends Size {
   readonly components: readonly Component[];
-  /** In MCUs; 0 without restart markers. */
+  /** The interval in MCUs. 0 without restart markers. */
   readonly restartInterval: number;
   /** The segments that the output keeps before its Huffman tables: everything but metadata. */
   readonly kept: readonly Uint8Array[];
   /** The segment that starts the scan. */
   readonly scan: Uint8Array;
-  /** Whether there was a color profile, which the output doesn't keep. */
+  /** True if there was a color profile, which the output doesn't keep. */
   readonly hasProfile: boolean;
-  /** Where the entropy-coded data starts. */
+  /** The start of the entropy-coded data. */
   readonly dataStart: number;
 }
 
@@ -56,7 +56,7 @@ interface FrameComponent {
   readonly table: number;
 }
 
-/** What the segments before the scan said. */
+/** The contents of the segments before the scan. */
 class Segments {
   readonly quantization: (Uint16Array | undefined)[] = [];
   readonly dc: (HuffmanSpec | undefined)[] = [];
@@ -114,7 +114,9 @@ function readSegment(segments: Segments, marker: number, segment: Uint8Array, bo
   }
 }
 
-/** Keeps what tells YCbCr from RGB. Thumbnails, locations, profiles and everything else are dropped. */
+/**
+ * Keeps the data that distinguishes YCbCr from RGB. Thumbnails, locations, profiles and everything else are dropped.
+ */
 function readApplicationData(segments: Segments, marker: number, segment: Uint8Array, body: Uint8Array): void {
   const name = Buffer.from(body.subarray(0, 12)).toString('latin1');
   if (marker === MARKER.app0 && name.startsWith('JFIF\0') && body.length >= 14 && !segments.isJfif) {
@@ -205,7 +207,7 @@ function finish(segments: Segments, segment: Uint8Array, dataStart: number): Jpe
   return { ...frame.size, components, restartInterval, kept, scan: segment, hasProfile, dataStart };
 }
 
-/** The rules by which decoders tell YCbCr from RGB. */
+/** Applies the rules by which decoders distinguish YCbCr from RGB. */
 function isYcc({ frame, isJfif, adobeTransform }: Segments): boolean {
   const ids = frame?.components.map(({ id }) => id) ?? [];
   if (ids.length === 1 || isJfif) return true;

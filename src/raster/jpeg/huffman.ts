@@ -4,19 +4,25 @@
 import type { HuffmanSpec } from './headers.ts';
 
 export interface HuffmanTable {
-  /** By the next 16 bits: the length of the code above bit 8, and the symbol. 0 if there is no such code. */
+  /** Indexed by the next 16 bits: the length of the code above bit 8, and the symbol. 0 if there is no such code. */
   readonly decode: Uint16Array;
-  /** The same for codes of at most `FAST_BITS`, by that many bits. It is small enough for the processor's first cache. */
+  /**
+   * The same for codes of at most `FAST_BITS` bits, indexed by that many bits. It is small enough for the processor's
+   * first-level cache.
+   */
   readonly fast: Uint16Array;
-  /** For AC codes, as in `fast`: the bits of the code and its value above bit 8, and how far it moves in the block. */
+  /**
+   * For AC codes, indexed as in `fast`: the bits of the code and its value above bit 8, and how far it moves in the
+   * block.
+   */
   readonly skip: Uint16Array;
-  /** By symbol. The length is 0 if the symbol has no code. */
+  /** Indexed by symbol. The length is 0 if the symbol has no code. */
   readonly codes: Uint16Array;
   readonly lengths: Uint8Array;
 }
 
 export const FAST_BITS = 10;
-/** How far `END_OF_BLOCK` moves, to tell it from the last coefficient. */
+/** How far `END_OF_BLOCK` moves, which distinguishes it from the last coefficient. */
 export const TO_THE_END = 128;
 const ALL_ZERO_RUN = 0xf0;
 
@@ -68,13 +74,13 @@ const LONGEST = 16;
 
 export interface ExtendedSpec {
   readonly spec: HuffmanSpec;
-  /** The codes of the source are still the same, so its bits can be copied. */
+  /** True if the codes of the source are still the same, so its bits can be copied. */
   readonly keepsCodes: boolean;
 }
 
 /**
- * Adds the missing symbols with codes of 16 bits. If there is no room for them, one existing code becomes a bit longer,
- * the rarest that makes enough room. That changes other codes as well, but hardly the size of the file.
+ * Adds the missing symbols with codes of 16 bits. If there is no room for them, the rarest existing code that makes
+ * enough room becomes a bit longer. That changes other codes as well, but hardly the size of the file.
  */
 export function extend(spec: HuffmanSpec): ExtendedSpec | undefined {
   const known = new Set(spec.symbols);

@@ -1,4 +1,4 @@
-// The blocks of an MCU, and what is needed to read and write them.
+// The blocks of an MCU, with the tables to read and write them.
 
 import type { Size } from '../../layout/geometry.ts';
 import type { Strokes } from '../../layout/watermark.ts';
@@ -10,7 +10,7 @@ import { type Scales, scalesOf } from './transform.ts';
 
 const BLOCK_SIDE = 8;
 
-/** The table of the source and that of the output. */
+/** The table of the source, and that of the output. */
 interface Codec {
   readonly source: HuffmanTable;
   readonly output: HuffmanTable;
@@ -42,7 +42,7 @@ export interface McuBlock {
   readonly scales: Scales;
   readonly dc: Codec;
   readonly ac: Codec;
-  /** In pixels, relative to the MCU. */
+  /** The position in pixels, relative to the MCU. */
   readonly left: number;
   readonly top: number;
   /** How many pixels a sample covers. */
@@ -51,7 +51,7 @@ export interface McuBlock {
   readonly mcuWidth: number;
 }
 
-/** What is written: the upright image with its bands and its watermark. */
+/** The output: the upright image with its bands and its watermark. */
 export interface SplicedImage {
   readonly headers: JpegHeaders;
   readonly blocks: readonly McuBlock[];
@@ -64,7 +64,7 @@ export function mcuSize({ components }: JpegHeaders): Size {
   return { width: BLOCK_SIDE * (luma?.horizontal ?? 1), height: BLOCK_SIDE * (luma?.vertical ?? 1) };
 }
 
-/** The MCUs of the whole image. */
+/** Returns the MCUs of the whole image. */
 export function mcuGrid(headers: JpegHeaders): { readonly columns: number; readonly rows: number } {
   const { width, height } = mcuSize(headers);
   return { columns: Math.ceil(headers.width / width), rows: Math.ceil(headers.height / height) };
@@ -90,7 +90,7 @@ export function blocksOf(headers: JpegHeaders): readonly McuBlock[] | undefined 
   return blocks;
 }
 
-/** How the MCUs of the source are read. */
+/** Returns the order in which the MCUs of the source are read. */
 export function orderOf(blocks: readonly McuBlock[]): McuOrder {
   return {
     components: Uint8Array.from(blocks, ({ component }) => component),

@@ -5,7 +5,7 @@ import { type Band, PLAIN_BAR, wordsOf } from '../band.ts';
 import { strokeRow } from '../strokes.ts';
 import { mcuSize, type SplicedImage } from './mcu.ts';
 
-/** Numbers, because they are compared for every block. */
+/** These are numbers, because they are compared for every block. */
 const NONE = 0;
 /** A bar without text. */
 export const PLAIN = 1;
@@ -15,7 +15,7 @@ type Coverage = number;
 type OverlaidImage = Pick<SplicedImage, 'headers' | 'bands' | 'strokes'>;
 
 export class OverlayStrip {
-  /** RGBA words, row by row; transparent where there is no band. */
+  /** RGBA words, row by row. Transparent where there is no band. */
   readonly words: Int32Array;
   readonly stride: number;
   readonly #cells: Uint8Array;
@@ -40,7 +40,7 @@ export class OverlayStrip {
     this.words.fill(words[from + width - 1] ?? 0, start + width, start + this.stride);
   }
 
-  /** What covers the area of `width` x `height` pixels at this place, all multiples of 8. */
+  /** Returns what covers the area of `width` x `height` pixels at this place, all multiples of 8. */
   coverage(left: number, top: number, width: number, height: number): Coverage {
     const perRow = this.stride >> 3;
     const start = (top >> 3) * perRow + (left >> 3);
@@ -65,7 +65,7 @@ export class OverlayStrips {
     this.#mcu = mcuSize(image.headers);
   }
 
-  /** The strip of a row of MCUs, or `undefined` if no band or stroke touches it. */
+  /** Returns the strip of a row of MCUs, or `undefined` if no band or stroke touches it. */
   at(row: number): OverlayStrip | undefined {
     const top = row * this.#mcu.height;
     const isAt = (band: Band): boolean => band.top < top + this.#mcu.height && band.top + band.height > top;
@@ -80,7 +80,7 @@ export class OverlayStrips {
   }
 }
 
-/** What covers each cell of 8 x 8 pixels. */
+/** Returns what covers each cell of 8 x 8 pixels. */
 function cellsOf(words: Int32Array, stride: number): Uint8Array {
   const perRow = stride >> 3;
   const cells = new Uint8Array(words.length >> 6);

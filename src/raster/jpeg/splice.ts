@@ -1,5 +1,5 @@
 // Draws bands on a JPEG without recompressing it. Only the rows of MCUs that a band touches are decoded and quantized
-// again, with the tables of the source. Of all others the bits are copied, or, if the Huffman tables have no room for
+// again, with the tables of the source. The bits of all other rows are copied. If the Huffman tables have no room for
 // the codes of the bars, the same coefficients are written with other codes.
 
 import type { Strokes } from '../../layout/watermark.ts';
@@ -36,14 +36,14 @@ const SAMPLE = Buffer.from(
 );
 const SAMPLE_BAR: Band = { top: 0, height: 8, width: 16, pixels: new Uint8ClampedArray(16 * 8 * 4) };
 /**
- * V8 throws optimized code away when garbage collection frees the last object of a shape it was compiled for. A render
- * would leave none, and the next one would run unoptimized, so the objects of small ones stay.
+ * V8 discards optimized code when garbage collection frees the last object of a shape it was compiled for. A render
+ * would leave none, and the next one would run unoptimized, so the objects of a small render are kept alive.
  */
 let keptAlive: readonly unknown[] | undefined;
 
 /**
- * `orientation`: as in EXIF. Bands must be as wide as the upright image. Returns `undefined` for every file that isn't a plain,
- * undamaged JPEG with the needed codes, or that can't be turned without decoding it.
+ * `orientation` is the EXIF orientation. Bands must be as wide as the upright image. Returns `undefined` for every file
+ * that isn't a plain, undamaged JPEG with the needed codes, or that can't be turned without decoding it.
  */
 export function spliceBands(
   file: Uint8Array,
@@ -70,7 +70,7 @@ function spliceSample(orientation: number): unknown {
 }
 
 interface Prepared {
-  /** Of the upright image. */
+  /** The headers of the upright image. */
   readonly headers: JpegHeaders;
   readonly blocks: readonly McuBlock[];
   readonly splice: { run(): EntropyData | undefined };
@@ -117,7 +117,7 @@ class Splice {
   readonly #keepsCodes: boolean;
   readonly #order: McuOrder;
   readonly #view: DataView;
-  /** In bits. */
+  /** The position in bits. */
   #position = 0;
   #end = 0;
   /** The last DC value of each component, in the source and in the output. */
@@ -166,7 +166,7 @@ class Splice {
       if (!isDone) return false;
       mcu = rowEnd;
     }
-    // Less than a byte of padding is left, otherwise we have misread something.
+    // At most a byte of padding may be left, otherwise we have misread something.
     return this.#end - this.#position < 8;
   }
 

@@ -4,12 +4,12 @@
 const SIDE = 8;
 const BLOCK = SIDE * SIDE;
 
-/** For each index of the zigzag order, the place in the block. */
+/** Maps each index of the zigzag order to its place in the block. */
 export const ZIGZAG: Uint8Array = zigzag();
 
 function zigzag(): Uint8Array {
   const cells = Array.from({ length: BLOCK }, (_, at) => ({ row: at >> 3, column: at & 7, at }));
-  // Diagonals from the top left, alternately upward and downward.
+  // The order follows diagonals from the top left, alternately upward and downward.
   cells.sort((a, b) => {
     const [diagonal, other] = [a.row + a.column, b.row + b.column];
     if (diagonal !== other) return diagonal - other;
@@ -18,12 +18,12 @@ function zigzag(): Uint8Array {
   return Uint8Array.from(cells, ({ at }) => at);
 }
 
-/** What the transforms leave out, by frequency. */
+/** The factors that the transforms leave out, by frequency. */
 const SCALE = Array.from({ length: SIDE }, (_, frequency) =>
   frequency === 0 ? 1 : Math.SQRT2 * Math.cos((frequency * Math.PI) / 16),
 );
 
-/** Factors between quantized coefficients, in zigzag order, and what the transforms work on. */
+/** Factors between quantized coefficients, in zigzag order, and the values that the transforms work on. */
 export interface Scales {
   readonly toSamples: Float64Array;
   readonly toCoefficients: Float64Array;
@@ -40,13 +40,13 @@ export function scalesOf(steps: Uint16Array): Scales {
   };
 }
 
-/** Frequencies to samples, in place. */
+/** Converts frequencies to samples, in place. */
 export function toSamples(block: Float64Array): void {
   for (let at = 0; at < SIDE; at += 1) inverse(block, at, SIDE);
   for (let at = 0; at < BLOCK; at += SIDE) inverse(block, at, 1);
 }
 
-/** Samples to frequencies, in place. */
+/** Converts samples to frequencies, in place. */
 export function toFrequencies(block: Float64Array): void {
   for (let at = 0; at < BLOCK; at += SIDE) forward(block, at, 1);
   for (let at = 0; at < SIDE; at += 1) forward(block, at, SIDE);

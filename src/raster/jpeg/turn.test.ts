@@ -11,14 +11,14 @@ import { readUprightHeaders } from './turn.ts';
 
 const ORIENTATIONS = [2, 3, 4, 5, 6, 7, 8] as const;
 type Orientation = (typeof ORIENTATIONS)[number];
-/** The orientation that turns an image back. */
+/** The orientations that turn an image back. */
 const INVERSE: Readonly<Record<Orientation, Orientation>> = { 2: 2, 3: 3, 4: 4, 5: 5, 6: 8, 7: 7, 8: 6 };
 
 function turned(source: Uint8Array, orientation: Orientation): Buffer {
   return must(spliceBands(source, [], orientation), `image of orientation ${orientation}`);
 }
 
-/** The decoded pixels of the source, turned afterwards. */
+/** Returns the decoded pixels of the source, turned afterwards. */
 async function turnedPixels(source: Uint8Array, orientation: Orientation): Promise<Buffer> {
   const { width, height } = must(readHeaders(source), 'headers');
   const raw = { width, height, channels: 3 as const };
@@ -36,7 +36,7 @@ function largestDifference(one: Buffer, other: Buffer): number {
   return largest;
 }
 
-/** Whole MCUs of every sampling. */
+/** Samples have whole MCUs of every sampling. */
 const samples: fc.Arbitrary<JpegSample> = fc.record({
   width: fc.integer({ min: 1, max: 10 }).map((mcus) => mcus * 16),
   height: fc.integer({ min: 1, max: 10 }).map((mcus) => mcus * 16),

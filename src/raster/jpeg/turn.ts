@@ -1,11 +1,11 @@
-// Turns and mirrors a JPEG without decoding its pixels, as EXIF orientations ask for: blocks change their places, and within
-// each block coefficients change places and signs.
+// Turns and mirrors a JPEG without decoding its pixels, as EXIF orientations require: blocks change their places, and
+// within each block coefficients change places and signs.
 
 import { type Component, type JpegHeaders, MARKER, readHeaders } from './headers.ts';
 import { mcuSize } from './mcu.ts';
 import { ZIGZAG } from './transform.ts';
 
-/** Rows and columns are swapped first. Mirroring is that of the upright image. */
+/** Rows and columns are swapped first. Mirroring applies to the upright image. */
 export interface Turn {
   readonly swapsAxes: boolean;
   readonly mirrorsX: boolean;
@@ -14,7 +14,7 @@ export interface Turn {
 
 export const NO_TURN: Turn = { swapsAxes: false, mirrorsX: false, mirrorsY: false };
 
-/** By EXIF orientation. */
+/** Turns by EXIF orientation. */
 const TURNS: Readonly<Record<number, Turn>> = {
   1: NO_TURN,
   2: { swapsAxes: false, mirrorsX: true, mirrorsY: false },
@@ -37,14 +37,14 @@ export function turnFor(orientation: number): Turn | undefined {
   return TURNS[orientation];
 }
 
-/** By index in zigzag order. */
+/** Moves by index in zigzag order. */
 export interface CoefficientMoves {
   /** The index of the coefficient in the upright block. */
   readonly places: Uint8Array;
   readonly signs: Int8Array;
 }
 
-/** Mirroring negates what is odd in its direction. */
+/** Mirroring negates the coefficients of odd frequencies in its direction. */
 export function coefficientMoves({ swapsAxes, mirrorsX, mirrorsY }: Turn): CoefficientMoves {
   const indexes = new Uint8Array(ZIGZAG.length);
   for (const [index, at] of ZIGZAG.entries()) indexes[at] = index;
@@ -60,8 +60,9 @@ export function coefficientMoves({ swapsAxes, mirrorsX, mirrorsY }: Turn): Coeff
 }
 
 /**
- * The headers of the upright image. Returns `undefined` if the side where a mirrored image starts would be a part of an MCU,
- * because only the last MCU of a row or column can be one. Restart markers are dropped, because they are at other places.
+ * Returns the headers of the upright image, or `undefined` if the side where a mirrored image starts would be a part of
+ * an MCU, because only the last MCU of a row or column can be one. Restart markers are dropped, because their places
+ * change.
  */
 export function turnHeaders(headers: JpegHeaders, turn: Turn): JpegHeaders | undefined {
   if (turn === NO_TURN) return headers;
@@ -100,9 +101,9 @@ function turnSegment(segment: Uint8Array, { swapsAxes }: Turn, places: Uint8Arra
   return [turned];
 }
 
-/** In a segment: the horizontal pixel density, and after it the vertical one. */
+/** The offset of the horizontal pixel density in a segment. The vertical one follows. */
 const JFIF_DENSITY = HEADER + 8;
-/** In a segment: the height, and after it the width. */
+/** The offset of the height in a segment. The width follows. */
 const FRAME_SIZE = HEADER + 1;
 const FRAME_COMPONENTS = HEADER + 6;
 

@@ -1,5 +1,5 @@
-// Draws bands on a JPEG that EXIF says to turn, and writes it upright. Blocks are read in the order of the upright image, so
-// all of them are written with new codes, but only those that a band touches are quantized again.
+// Draws bands on a JPEG with an EXIF orientation, and writes it upright. Blocks are read in the order of the upright
+// image, so all of them are written with new codes, but only those that a band touches are quantized again.
 
 import { BitWriter } from './bit-writer.ts';
 import { blendOverlay } from './blend-block.ts';

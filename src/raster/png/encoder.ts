@@ -12,7 +12,7 @@ interface Constant {
   readonly value: number;
 }
 
-/** What the compiled module exports. Constants are addresses and sizes in its memory. */
+/** The exports of the compiled module. Constants are addresses and sizes in its memory. */
 interface Exports {
   readonly memory: { readonly buffer: ArrayBuffer };
   readonly MEMORY_BYTES: Constant;
@@ -36,7 +36,7 @@ export class StripEncoder {
       throw new Error('the PNG encoder has too little memory');
   }
 
-  /** The number of rows that fit into one strip. */
+  /** Returns the number of rows that fit into one strip. */
   rowsPerStrip(stride: number): number {
     return Math.floor(this.#exports.STRIP_CAPACITY.value / stride);
   }
@@ -45,7 +45,7 @@ export class StripEncoder {
     this.#exports.start(stride);
   }
 
-  /** Where the caller writes the pixels of the next strip. */
+  /** Returns the memory to which the caller writes the pixels of the next strip. */
   strip(length: number): Uint8Array {
     const start = this.#exports.STRIP.value;
     return this.#memory.subarray(start, start + length);

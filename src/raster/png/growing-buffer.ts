@@ -8,7 +8,7 @@ export class GrowingBuffer {
   #length = 0;
   #expected = 0;
 
-  /** The file will probably have this many more bytes. */
+  /** Announces that the file will probably have this many more bytes. */
   expectMore(bytes: number): void {
     this.#expected = Math.ceil((this.#length + bytes) * MARGIN);
   }

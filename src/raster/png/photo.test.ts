@@ -8,7 +8,7 @@ import type { RawImage } from '../blend.ts';
 import { COLOR_TYPE } from './chunks.ts';
 import { encodePng } from './photo.ts';
 
-/** Numbers between 0 and 1 that depend only on the seed. */
+/** Returns numbers between 0 and 1 that depend only on the seed. */
 function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -19,7 +19,7 @@ function randomNumbers(seed: number): () => number {
 
 type Pattern = (x: number, y: number, channel: number, random: () => number) => number;
 
-/** From photos to what would mislead an encoder that looks only at some of the rows. */
+/** Patterns from photos to images that would mislead an encoder that looks only at some of the rows. */
 const PATTERNS: Readonly<Record<string, Pattern>> = {
   'a gradient with grain': (x, y, channel, random) => x / 3 + y / 5 + channel * 20 + random() * 12,
   noise: (_x, _y, _channel, random) => random() * 256,

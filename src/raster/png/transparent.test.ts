@@ -11,13 +11,13 @@ import { writeTransparentPng } from './transparent.ts';
 const CANVAS = { width: 101, height: 90 };
 const byte = fc.integer({ min: 0, max: 255 });
 
-/** A row with this many colors; few enough fit into a palette. */
+/** Generates a row with this many colors. Few enough fit into a palette. */
 const rowOf = (colors: number): fc.Arbitrary<number[]> =>
   fc
     .array(fc.tuple(byte, byte, byte, fc.integer({ min: 1, max: 255 })), { minLength: colors, maxLength: colors })
     .map((some) => Array.from({ length: CANVAS.width }, (_, column) => some[column % some.length] ?? []).flat());
 
-/** Bands with rows that occur once or repeat. */
+/** Generates bands with rows that occur once or repeat. */
 const bandsOf = (colors: number): fc.Arbitrary<Band[]> =>
   fc
     .array(

@@ -1,6 +1,6 @@
-// Writes a transparent PNG with only the bars, and the watermark of free ones. It is assembled from the bands, so the full canvas
-// is never in memory.
-// Text on a bar has few colors and gets a palette; color emoji need RGBA. Both are lossless.
+// Writes a transparent PNG with only the bars, and the watermark of free ones. It is assembled from the bands, so the
+// full canvas is never in memory.
+// Text on a bar has few colors and gets a palette. Color emoji need RGBA. Both are lossless.
 
 import type { Size } from '../../layout/geometry.ts';
 import { must } from '../../primitives/must.ts';
@@ -15,7 +15,7 @@ const FILTER_NONE = 0;
 /** Filters or higher levels save a few kilobytes and take two to five times as long. */
 const COMPRESSION_LEVEL = 3;
 
-/** Draws the strokes on the bands, too. */
+/** Writes the PNG, with the strokes on the bands, too. */
 export function writeTransparentPng(canvas: Size, bands: readonly Band[], zeros: ZeroRuns, strokes?: Strokes): Buffer {
   const palette: Palette = new Map(
     (strokes ? [0, LIGHT_STROKE, DARK_STROKE] : [0]).map((word, entry) => [word, entry]),
@@ -51,7 +51,10 @@ interface StrokedRows {
   readonly palette: Palette | undefined;
 }
 
-/** The rows between the bands. They repeat after each period, so one period is compressed, and then the rest of the last. */
+/**
+ * Adds the rows between the bands. They repeat after each period, so one period is compressed, and then the rest of the
+ * last one.
+ */
 function addStrokes(stream: PiecewiseDeflate, rows: StrokedRows, from: number, to: number): void {
   const { period } = rows.strokes;
   const repeats = Math.floor((to - from) / period);
