@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 const CHANGELOG = path.resolve(import.meta.dirname, '../CHANGELOG.md');
-/** `## [1.2.0] - 2026-01-31`; the first release has neither brackets nor a date. */
+/** Matches `## [1.2.0] - 2026-01-31`. The first release has neither brackets nor a date. */
 const HEADING = /^## \[?(?<name>[^\]\s]+)\]?(?: - (?<date>\d{4}-\d{2}-\d{2}))?\n/u;
 
 interface ChangelogSection {
@@ -16,7 +16,7 @@ function readChangelog(): string {
   return readFileSync(CHANGELOG, 'utf8');
 }
 
-/** The text under `## [version] - date`, undefined when the changelog has no such section or it is empty. */
+/** Returns the text under `## [version] - date`, or undefined when the changelog has no such section or it is empty. */
 export function changelogSection(version: string, changelog = readChangelog()): string | undefined {
   const section = sectionsOf(changelog).find(({ name, date }) => name === version && date !== undefined);
   return section?.text || undefined;
@@ -30,7 +30,7 @@ interface Versions {
   readonly tag?: string;
 }
 
-/** Why a version can't be released, as far as version numbers and the changelog say. */
+/** Explains why a version can't be released, based on version numbers and the changelog. */
 export function versionFaults(
   { version, lockVersion, imageTag, tag }: Versions,
   changelog = readChangelog(),

@@ -3,7 +3,7 @@
 import { exec } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** Scripts of package.json, slowest first. */
+/** The scripts of package.json, slowest first. */
 const CHECKS = ['generate:check', 'typecheck', 'lint', 'deadcode', 'lint:workflows', 'format:check'];
 const MAX_OUTPUT_BYTES = 64 * 1024 ** 2;
 

@@ -1,5 +1,5 @@
-// Compiles AssemblyScript modules, all in one process: loading the compiler takes many times as long as a module. It is a
-// program of its own because tsx, which runs the other scripts, takes seconds for the compiler's code.
+// Compiles AssemblyScript modules, all in one process, because loading the compiler takes many times as long as a
+// module. It is a program of its own because tsx, which runs the other scripts, takes seconds for the compiler's code.
 
 import { main } from 'assemblyscript/asc';
 

@@ -7,12 +7,12 @@ import { must } from '../src/primitives/must.ts';
 const COMPILER = path.join(import.meta.dirname, 'compile-assembly.js');
 const LINE_LENGTH = 116;
 
-/** Memory in pages of 64 KiB; a module's user checks at its start that this is enough. */
+/** Memory in pages of 64 KiB. The code that uses a module checks at startup that this is enough. */
 const MEMORY_PAGES = { 'assembly/png/encoder.ts': 80, 'assembly/tone/mapper.ts': 16, 'assembly/heif/converter.ts': 16 };
 
 type Source = keyof typeof MEMORY_PAGES;
 
-/** In base64, by their source. */
+/** Modules in base64, by their source. */
 let compiled: Readonly<Record<Source, string>> | undefined;
 
 export function generatePngEncoder(): string {

@@ -34,7 +34,7 @@ interface OpenApi {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** Fields with these names are filled in. The others are listed, but switched off. */
+/** Fields with these names are filled in. The others are listed, but disabled. */
 const EXAMPLES: Readonly<Record<string, string | number>> = {
   width: 1080,
   height: 1920,
@@ -76,7 +76,7 @@ function pair(key: string, value: string): { key: string; value: string; type: s
   return { key, value, type: 'string' };
 }
 
-/** One request per encoding. */
+/** Returns one request per encoding. */
 function requestsOf(api: OpenApi, path: string, method: string, operation: Operation): unknown[] {
   const encodings = Object.entries(operation.requestBody?.content ?? {});
   const base = {

@@ -7,7 +7,7 @@ import { must } from '../src/primitives/must.ts';
 import { EMOJI } from '../src/raster/catalogue.ts';
 import { fontFiles } from '../src/raster/font-files.ts';
 
-/** A bar over white. */
+/** The gray of a bar over white. */
 const BACKGROUND = 102;
 /** WCAG contrast ratios. The typical pixel of a listed emoji is below the first, and all its pixels are below the second. */
 const MIN_CONTRAST = 1.6;
@@ -17,7 +17,7 @@ const MAX_CHROMA = 45;
 const EDGE_ALPHA = 0.5;
 const SIZE = 48;
 
-/** Without the bases of keycaps, and without skin tones, whose color is their meaning. */
+/** Excludes the bases of keycaps, and skin tones, whose color is their meaning. */
 const CANDIDATE = /^(?![0-9#*]|\p{Emoji_Modifier})[\p{Emoji}\p{ExtPict}]$/u;
 
 export function generateGrayEmoji(): string {
@@ -39,7 +39,7 @@ function grayEmoji(): string[] {
   return emojiOf(file).filter((emoji) => isGrayAndFaint(context, `${emoji}\ufe0f`));
 }
 
-/** A context for `isGrayAndFaint`. */
+/** Returns a context for `isGrayAndFaint`. */
 export function emojiContext(): SKRSContext2D {
   GlobalFonts.registerFromPath(must(fontFiles(EMOJI)[0], 'the file of the emoji font').file, EMOJI.id);
   const context = createCanvas(2 * SIZE, 2 * SIZE).getContext('2d');
@@ -82,7 +82,7 @@ function contrastWithBar(other: number): number {
   return (Math.max(bar, other) + 0.05) / (Math.min(bar, other) + 0.05);
 }
 
-/** Relative luminance, as WCAG defines it. */
+/** Computes relative luminance, as WCAG defines it. */
 function luminance(red: number, green: number, blue: number): number {
   return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
 }

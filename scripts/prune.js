@@ -21,7 +21,7 @@ const ALWAYS_KEPT = /^(?:package\.json|LICEN[CS]E|COPYING|NOTICE|OFL)/iu;
 /** TypeScript is for compilers: type declarations, and sources that some packages ship beside their JavaScript. */
 const UNUSED_FILES = /\.map$|\.[cm]?ts$|\.md$|^(?:tests?|docs|benchmarks?)\//u;
 
-/** For this machine's C library, or for the one named in the first argument: `glibc` or `musl`. */
+/** Prunes for this machine's C library, or for the one named in the first argument: `glibc` or `musl`. */
 export function prune(libc = ownLibc()) {
   removeUnneededPackages();
   for (const folder of packageFolders('node_modules')) {
@@ -32,7 +32,7 @@ export function prune(libc = ownLibc()) {
   }
 }
 
-/** Bytes of all files in a folder. */
+/** Returns the bytes of all files in a folder. */
 function sizeOf(folder) {
   return filesIn(folder).reduce((sum, file) => sum + statSync(path.join(folder, file)).size, 0);
 }
@@ -47,7 +47,10 @@ function ownLibc() {
   return process.report.getReport().header.glibcVersionRuntime === undefined ? 'musl' : 'glibc';
 }
 
-/** Follows all dependencies from our own package.json, except the unused ones, and removes packages that it never met. */
+/**
+ * Follows all dependencies from our own package.json, except the unused ones, and removes packages that it never
+ * reached.
+ */
 function removeUnneededPackages() {
   const needed = new Set();
   const visit = (folder) => {
@@ -77,7 +80,7 @@ function resolveFolder(from, name) {
   }
 }
 
-/** All packages in a `node_modules` folder, with those that other packages have for themselves. */
+/** Returns all packages in a `node_modules` folder, including nested ones. */
 function packageFolders(modules) {
   if (!existsSync(modules)) return [];
   return readdirSync(modules)

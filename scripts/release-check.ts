@@ -30,7 +30,7 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
-// Reported after everything else, so that one run shows all that is left to do.
+// This is reported after everything else, so that one run shows all that is left to do.
 if (faults.length > 0) fail(`storybar ${version} can't be released: ${faults.join(' ')}`);
 console.log(`storybar ${version} can be released.`);
 

@@ -101,7 +101,7 @@ function paintRange(target: SKRSContext2D, { base, relief, roughness, color }: R
   target.fill();
 }
 
-/** Heights along a ridge, from 0 to about 1. */
+/** Returns heights along a ridge, from 0 to about 1. */
 function midpointRidge(levels: number, roughness: number): number[] {
   let ridge = [random() * 0.6, random() * 0.6];
   let spread = 0.6;
@@ -115,7 +115,7 @@ function midpointRidge(levels: number, roughness: number): number[] {
   return ridge.map((height) => Math.max(0, height));
 }
 
-/** The reflected landscape, dimmed and distorted by ripples that grow toward the viewer. */
+/** Paints the reflected landscape, dimmed and distorted by ripples that grow toward the viewer. */
 function paintLake(target: SKRSContext2D): void {
   const depth = HEIGHT - HORIZON;
   for (let row = 0; row < depth; row += 1) {

@@ -97,7 +97,7 @@ function paintTowers(
   }
 }
 
-/** The reflected skyline, row by row, with ripples that grow toward the viewer. */
+/** Paints the reflected skyline, row by row, with ripples that grow toward the viewer. */
 function paintRiver(target: SKRSContext2D, width: number, height: number, shore: number): void {
   const depth = height - shore;
   for (let row = 0; row < depth; row += 1) {

@@ -1,4 +1,4 @@
-/** mulberry32: the same numbers for the same seed, on every machine. */
+/** mulberry32: returns the same numbers for the same seed, on every machine. */
 export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -42,7 +42,7 @@ try {
   await server.stop();
 }
 
-/** A key for the page of a browser, whose origin has to be known beforehand. */
+/** Creates a key for a web page, whose origin has to be known beforehand. */
 async function pageKey(): Promise<Record<string, string>> {
   const origin = `http://127.0.0.1:${await freePort()}`;
   const { id, key } = await createKey();
@@ -64,7 +64,7 @@ async function testAll(env: Readonly<Record<string, string>>): Promise<void> {
   }
 }
 
-/** For work on a client: its own `npm test` needs only these variables. */
+/** For work on a client, whose own `npm test` needs only these variables. */
 async function serveUntilInterrupted(env: Readonly<Record<string, string>>): Promise<void> {
   for (const [name, value] of Object.entries(env)) console.log(`export ${name}=${value}`);
   const alive = setInterval(() => {}, 60_000);

@@ -1,8 +1,8 @@
-// Converts a block of decoded samples to RGB: interpolates chroma, applies the matrix, maps colors to sRGB if asked to,
-// and writes the pixels rotated or mirrored. Tables can't be read with vector instructions, so loops over a row alternate
-// with scalar lookups.
+// Converts a block of decoded samples to RGB: interpolates chroma, applies the matrix, maps colors to sRGB if
+// requested, and writes the pixels rotated or mirrored. Tables can't be read with vector instructions, so loops over a
+// row alternate with scalar lookups.
 
-/** Blocks may be this large. */
+/** The maximum size of a block. */
 export const MAX_COLUMNS: i32 = 1024;
 export const MAX_ROWS: i32 = 64;
 
@@ -11,9 +11,9 @@ const ROW: usize = <usize>(MAX_COLUMNS + 8) * 4 + SLACK;
 
 /** Samples become numbers from 0 to `LEVELS - 1` before they are mapped. */
 export const LEVELS: i32 = 4096;
-/** Linear light of red, green and blue for every level: three tables. */
+/** Three tables with the linear light of red, green and blue for every level. */
 export const LIGHT: usize = 1024;
-/** Linear light in sRGB, in this many steps, to the 8-bit signal. */
+/** Maps linear light in sRGB, in this many steps, to the 8-bit signal. */
 export const SIGNAL_STEPS: i32 = 16384;
 export const SIGNAL: usize = LIGHT + <usize>(LEVELS * 4 * 3);
 /** Nine factors from linear light to that of sRGB, times the steps of `SIGNAL`. */
@@ -23,7 +23,7 @@ export const MATRIX: usize = TO_SRGB + 64;
 const RED: usize = MATRIX + 64;
 const GREEN: usize = RED + ROW;
 const BLUE: usize = GREEN + ROW;
-/** A row of chroma, interpolated between rows, then between columns. */
+/** A row of chroma, interpolated first between rows, then between columns. */
 const HALF: usize = BLUE + ROW;
 const CB: usize = HALF + ROW;
 const CR: usize = CB + ROW;
@@ -61,13 +61,13 @@ export function convert(
       scatterSignals(to, columns, stepX);
       continue;
     }
-    // Rows written from bottom to top would damage the start of the one before.
+    // Packing rows from bottom to top would damage the start of the row before.
     if (stepX == 3 && stepY > 0) pack(to, columns);
     else scatter(to, columns, stepX);
   }
 }
 
-/** One number for each column, between those of the nearer row, which counts three times as much, and of the other. */
+/** Computes one number for each column from the nearer row, which counts three times as much, and the other row. */
 function interpolate(near: usize, far: usize, columns: i32, isHalfWidth: bool, to: usize): void {
   const most = f32x4.splat(0.75);
   const least = f32x4.splat(0.25);
@@ -87,7 +87,7 @@ function interpolate(near: usize, far: usize, columns: i32, isHalfWidth: bool, t
   }
 }
 
-/** Whole numbers from 0 to `top`, in `RED`, `GREEN` and `BLUE`. */
+/** Writes whole numbers from 0 to `top` to `RED`, `GREEN` and `BLUE`. */
 function toRgb(luma: usize, columns: i32, top: i32): void {
   channel(luma, columns, top, MATRIX, RED);
   channel(luma, columns, top, MATRIX + 16, GREEN);
@@ -111,7 +111,7 @@ function channel(luma: usize, columns: i32, top: i32, factors: usize, to: usize)
   }
 }
 
-/** Indexes of `SIGNAL`. */
+/** Computes indexes of `SIGNAL`. */
 function toSrgb(columns: i32): void {
   const count = <usize>columns * 4;
   look(RED, LIGHT, count);
@@ -164,7 +164,7 @@ function scatterSignals(to: usize, columns: i32, step: i32): void {
   }
 }
 
-/** Four pixels at a time. Writes up to 16 bytes beyond the last one. */
+/** Packs four pixels at a time. Writes up to 16 bytes beyond the last one. */
 function pack(to: usize, columns: i32): void {
   for (let x: usize = 0; x < <usize>columns; x += 4) {
     const redGreen = i16x8.narrow_i32x4_s(v128.load(RED + x * 4), v128.load(GREEN + x * 4));

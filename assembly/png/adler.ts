@@ -1,7 +1,9 @@
-// Adler-32 of the filtered rows, 16 bytes at a time.
+// Computes the Adler-32 of the filtered rows, 16 bytes at a time.
 
 const MODULUS: u32 = 65_521;
-/** The most bytes before the sums must be reduced, so that they fit into 32 bits; a multiple of 16. */
+/**
+ * The maximum number of bytes before the sums must be reduced, so that they fit into 32 bits. It is a multiple of 16.
+ */
 const MAX_CHUNK: usize = 5_552;
 
 export let low: u32 = 1;

@@ -7,7 +7,7 @@ import { buildLengths, buildTables, MAX_MATCH, reversed, setWord, symbolOfMatch,
 import { ABOVE, CODE_SHIFT, CODES, COUNTS, LENGTHS, MATCHES, OUTPUT, PAIRS, ROW, SYMBOLS } from './layout';
 
 export { MEMORY_BYTES, OUTPUT, STRIP_CAPACITY } from './layout';
-/** Where the caller writes the rows of a strip. */
+/** The address to which the caller writes the rows of a strip. */
 export const STRIP: usize = ABOVE + 65_535 * 4;
 
 const END_OF_BLOCK: i32 = 256;
@@ -40,7 +40,7 @@ export function encodeStrip(rows: i32, stride: i32, bytesPerPixel: i32, isLast: 
   countSymbols(filter, rows, stride, bytesPerPixel, step);
   writeBlock(filter, rows, stride, bytesPerPixel, isLast);
   if (step > 1 && output - OUTPUT > <usize>(rows * (stride + 1))) {
-    // The sample misled us, and the codes don't fit the strip. With exact counts, it hardly grows.
+    // The sample was misleading, and the codes don't fit the strip. With exact counts, it hardly grows.
     setAdler(savedLow, savedHigh);
     pending = savedBits;
     pendingBits = savedCount;
@@ -138,7 +138,7 @@ function writeHeader(isLast: bool): void {
   writeBits(SYMBOLS - 257, 5);
   writeBits(0, 5);
   writeBits(codeLengthCodes - 4, 4);
-  // The first three are for repetitions, which aren't used.
+  // The first three codes are for repetitions, which aren't used.
   for (let index = 0; index < codeLengthCodes; index++) writeBits(index < 3 ? 0 : 4, 3);
   for (let symbol = 0; symbol < SYMBOLS; symbol++) writeBits(reversed(word(LENGTHS, symbol), 4), 4);
   // The only distance has a code of one bit.
@@ -154,7 +154,7 @@ function writeBits(code: u32, length: u32): void {
   pendingBits &= 7;
 }
 
-/** The hot loop. Eight bytes at a time, four pairs of literals, or a run if all eight are zero. */
+/** This is the hot loop. It handles eight bytes at a time: four pairs of literals, or a run if all eight are zero. */
 function writeRow(from: usize, end: usize): void {
   let bits = pending;
   let bitCount: u64 = pendingBits;

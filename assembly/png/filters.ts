@@ -24,9 +24,9 @@ function subtractRow(row: usize, distance: usize, stride: usize, bytesPerPixel: 
 }
 
 /**
- * Paeth without widening to 16 bits. The distances of the prediction to the left and upper pixel are |above - corner|
- * and |left - corner|. The distance to the corner matters only if the corner is between the two, and then it is the
- * difference of the other distances. Otherwise, the corner is never the closest.
+ * Computes Paeth without widening to 16 bits. The distances of the prediction to the left and upper pixel are |above -
+ * corner| and |left - corner|. The distance to the corner matters only if the corner is between the two, and then it is
+ * the difference of the other distances. Otherwise, the corner is never the closest.
  */
 function filterPaeth(row: usize, stride: usize, bytesPerPixel: usize): void {
   for (let at = bytesPerPixel; at < stride; at += 16) {
@@ -47,7 +47,7 @@ function filterPaeth(row: usize, stride: usize, bytesPerPixel: usize): void {
   }
 }
 
-/** The sum of the filtered bytes as signed numbers, without their signs. */
+/** Returns the sum of the absolute values of the filtered bytes as signed numbers. */
 export function magnitude(stride: usize): u64 {
   let sum: u64 = 0;
   let sums = i32x4(0, 0, 0, 0);

@@ -21,8 +21,8 @@ const MIN_MATCH: i32 = 3;
 export const MAX_MATCH: i32 = 258;
 
 /**
- * Finds code lengths of at most `MAX_BITS`. As long as the longest is too long, rare symbols are counted as if they were
- * more frequent. Every symbol gets a code, because the counts come from a sample of the rows.
+ * Finds code lengths of at most `MAX_BITS`. As long as the longest is too long, rare symbols are counted as if they
+ * were more frequent. Every symbol gets a code, because the counts come from a sample of the rows.
  */
 export function buildLengths(): void {
   let total: u32 = 0;
@@ -31,7 +31,9 @@ export function buildLengths(): void {
   while (longestCode(floor) > MAX_BITS) floor <<= 1;
 }
 
-/** Huffman's algorithm with two queues: the sorted symbols and the inner nodes, which come out sorted by themselves. */
+/**
+ * Runs Huffman's algorithm with two queues: the sorted symbols, and the inner nodes, which are created in sorted order.
+ */
 function longestCode(floor: u32): i32 {
   sortSymbols(floor);
   let leaf = 0;
@@ -86,7 +88,10 @@ export function buildTables(): void {
   for (let length = MIN_MATCH; length <= MAX_MATCH; length++) setWord(MATCHES, length, matchEntry(length));
 }
 
-/** Four entries at a time. The code of the second literal is shifted by a multiplication, as lanes can't differ in shifts. */
+/**
+ * Builds four entries at a time. The code of the second literal is shifted by a multiplication, because lanes can't
+ * differ in shifts.
+ */
 function buildPairs(): void {
   for (let first = 0; first < 256; first++) {
     const length = word(LENGTHS, first);

@@ -1,15 +1,15 @@
-// Where everything lives in linear memory. The sizes are fixed, so the memory never grows: an image is encoded in
-// strips, and each strip becomes one deflate block.
+// The layout of linear memory. The sizes are fixed, so the memory never grows: an image is encoded in strips, and each
+// strip becomes one deflate block.
 
 /** The largest side of an image is 65,535 pixels, with four bytes each. */
 const MAX_ROW: usize = 65_535 * 4;
 /** Loads of 16 bytes may read past the end of a row. */
 const SLACK: usize = 64;
 
-/** The most bytes of pixels in a strip. More than one row always fits. */
+/** The maximum number of pixel bytes in a strip. More than one row always fits. */
 export const STRIP_CAPACITY: i32 = 1_536 * 1_024;
 
-/** Literals, end of block and match lengths. */
+/** The symbols are literals, end of block and match lengths. */
 export const SYMBOLS: i32 = 286;
 /** Short enough for the codes of two literals and their total length to fit into one 32-bit entry of `PAIRS`. */
 export const MAX_BITS: i32 = 13;
@@ -22,9 +22,9 @@ export const SORTED: usize = COUNTS + TABLE;
 export const WEIGHTS: usize = SORTED + TABLE;
 export const PARENTS: usize = WEIGHTS + 2 * TABLE;
 export const DEPTHS: usize = PARENTS + 2 * TABLE;
-/** Code length of each symbol. */
+/** The code length of each symbol. */
 export const LENGTHS: usize = DEPTHS + 2 * TABLE;
-/** Code of each symbol, with its bits in the order of the stream. */
+/** The code of each symbol, with its bits in the order of the stream. */
 export const CODES: usize = LENGTHS + TABLE;
 /** One entry per literal, in the format of `PAIRS`, and the factor that shifts a code behind it. */
 export const SINGLES: usize = CODES + TABLE;

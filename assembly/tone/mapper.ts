@@ -2,22 +2,25 @@
 // of 2x2 pixels, the full path (RGB, tone curve, primaries, gamma) gives the chroma and a correction for the luma.
 // Tables can't be read with vector instructions, so loops over a row alternate with scalar lookups.
 
-/** Frames may be this wide. */
+/** The maximum width of a frame. */
 export const MAX_WIDTH: i32 = 8192;
-/** Rows of luma per call. */
+/** The number of luma rows per call. */
 export const STRIPE_ROWS: i32 = 16;
 
 const BLOCKS: usize = MAX_WIDTH / 2;
 const SLACK: usize = 64;
 
-/** Tone curve and inverse gamma: R', G' or B' in 1,024 steps to linear light. */
+/** Tone curve and inverse gamma: maps R', G' or B' in 1,024 steps to linear light. */
 export const LIGHT: usize = 1024;
-/** Gamma: linear light to R', G' or B'. The index is the exponent and the first 9 bits of the number, from 2 ** -14. */
+/**
+ * Gamma: maps linear light to R', G' or B'. The index is the exponent and the first 9 bits of the number, from 2 **
+ * -14.
+ */
 export const SIGNAL: usize = LIGHT + 1024 * 4;
 export const SIGNAL_STEPS: i32 = 15 * 512;
 const SIGNAL_SHIFT: i32 = 14;
 const SMALLEST_LIGHT: i32 = 0x38800000;
-/** Luma of a gray: the 10-bit code to 64 times the 8-bit code. */
+/** Maps the 10-bit luma of a gray to 64 times its 8-bit luma. */
 export const GRAY: usize = SIGNAL + <usize>SIGNAL_STEPS * 4;
 /** Nine factors from the linear light of BT.2020 to that of BT.709. */
 export const MATRIX: usize = GRAY + 1024 * 2;
@@ -27,7 +30,7 @@ const BLUE: usize = GREEN + BLOCKS * 4 + SLACK;
 /** The luma of two rows of grays, times 64. */
 const UPPER: usize = BLUE + BLOCKS * 4 + SLACK;
 const LOWER: usize = UPPER + <usize>MAX_WIDTH * 2 + SLACK;
-/** The mean luma of a block, then how much its luma differs from that of a gray, times 64, for each of its columns. */
+/** The mean luma of a block, then the difference of its luma from that of a gray, times 64, for each of its columns. */
 const CORRECTION: usize = LOWER + <usize>MAX_WIDTH * 2 + SLACK;
 /** Input: 16-bit luma, then both planes of chroma. Output: the same in 8 bits. */
 export const LUMA_IN: usize = (CORRECTION + BLOCKS * 4 + SLACK + 15) & ~15;
@@ -72,7 +75,7 @@ function toGray(from: usize, to: usize, width: i32): void {
   }
 }
 
-/** R'G'B' in steps of 1/1023 from the mean luma of each block, by the matrix of BT.2020. */
+/** Computes R'G'B' in steps of 1/1023 from the mean luma of each block, by the matrix of BT.2020. */
 function toRgb(upper: usize, lower: usize, blueIn: usize, redIn: usize, blocks: usize): void {
   const zero = i32x4.splat(0);
   const top = i32x4.splat(1023);
@@ -114,7 +117,7 @@ function toLight(channel: usize, blocks: usize): void {
   }
 }
 
-/** Linear light in BT.709, as an index. Values above white stay above it. */
+/** Computes linear light in BT.709, as an index. Values above white stay above it. */
 function toBt709(blocks: usize): void {
   for (let at: usize = 0; at < blocks * 4; at += 16) {
     const red = v128.load(RED + at);
@@ -157,7 +160,7 @@ function toSignal(channel: usize, blocks: usize): void {
   }
 }
 
-/** Writes the chroma, and how much the luma of each block differs from that of a gray of its mean luma. */
+/** Writes the chroma, and the difference of each block's luma from that of a gray of its mean luma. */
 function toChroma(blueOut: usize, redOut: usize, blocks: usize): void {
   const center = f32x4.splat(128.5);
   for (let block: usize = 0; block < blocks; block += 4) {
@@ -180,7 +183,7 @@ function toChroma(blueOut: usize, redOut: usize, blocks: usize): void {
     grays = i32x4.replace_lane(grays, 1, load<u16>(GRAY + ((<usize>(low >> 32) & 1023) << 1)));
     grays = i32x4.replace_lane(grays, 2, load<u16>(GRAY + ((<usize>high & 1023) << 1)));
     grays = i32x4.replace_lane(grays, 3, load<u16>(GRAY + ((<usize>(high >> 32) & 1023) << 1)));
-    // Both columns of a block get the same: the lower half of each lane is copied to its upper half.
+    // Both columns of a block get the same value, so the lower half of each lane is copied to its upper half.
     const difference = v128.and(i32x4.sub(code, grays), i32x4.splat(0xffff));
     v128.store(CORRECTION + at, v128.or(difference, i32x4.shl(difference, 16)));
   }

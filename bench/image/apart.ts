@@ -1,5 +1,5 @@
-// Runs a contender in a process of its own, as a service would. In one process, contenders slow each other down by their
-// garbage and by what they leave in the memory allocator, and those with much JavaScript lose most.
+// Runs a contender in a process of its own, as a service would. In one process, contenders slow each other down by
+// their garbage and by the state of the memory allocator, and those with much JavaScript lose most.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ export interface ApartResult {
   readonly ms: number;
   readonly cpuMs: number;
   readonly output: string;
-  /** Only of our pipeline. */
+  /** Set only for our pipeline. */
   readonly timings?: Timings;
 }
 
@@ -38,7 +38,7 @@ export async function startApart({ name }: Contender, scene: Scene, file: string
   const exited = once(child, 'exit').then(() => {
     throw new Error(`the process of ${name} exited`);
   });
-  // Only matters while a message is expected; exiting after `close` is expected.
+  // A rejection matters only while a message is expected, because exiting after `close` is expected.
   exited.catch(() => undefined);
   await Promise.race([once(child, 'message'), exited]);
   return {

@@ -6,7 +6,7 @@ export type Output = Uint8Array | string;
 /** One way to draw the bars on a photo. */
 export interface Contender {
   readonly name: string;
-  /** It starts a program by itself, whose processor time isn't known. The others run in a process of their own. */
+  /** True if it starts a program itself, whose processor time isn't known. The others run in a process of their own. */
   readonly isProgram?: true;
   /** Does the work that a service does once, before its first request. This isn't measured. */
   prepare(scene: Scene): Promise<() => Promise<Output>>;

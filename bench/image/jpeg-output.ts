@@ -57,7 +57,8 @@ const MCU = 16;
 
 /**
  * Drops a JPEG of a tenth of the height onto the photo. That is less work than ours, because the dropped image is
- * finished. Wall time only, because the processor time of a child isn't known, and the start of the process counts.
+ * finished. Only wall time is measured, because the processor time of a child isn't known, and the start of the process
+ * counts.
  */
 async function measureJpegtran(photo: Buffer, { width, height }: Photo, rounds: number): Promise<string[]> {
   const name = 'jpegtran -drop (one finished bar)';

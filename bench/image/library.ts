@@ -17,7 +17,7 @@ export function startLibrary(file: string): Library {
   const exited = once(child, 'exit').then(() => {
     throw new Error('the library process exited');
   });
-  // Only matters while a render is pending; exiting after `close` is expected.
+  // A rejection matters only while a render is pending, because exiting after `close` is expected.
   exited.catch(() => undefined);
   const { pid } = child;
   if (pid === undefined) throw new Error('the library process has no process id');

@@ -1,4 +1,4 @@
-// Our pipeline with a native PNG encoder in place of our own. This is how Storybar encoded before it had one.
+// Our pipeline with a native PNG encoder in place of our own, which is how Storybar encoded in its first versions.
 
 import { CompressionType, FilterType, Transformer } from '@napi-rs/image';
 import { decodeImage } from '../../src/media/image.ts';

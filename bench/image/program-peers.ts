@@ -35,7 +35,7 @@ function magickBars({ photo, bars }: Scene): string[] {
     `rectangle 0,${bar.top} ${photo.width - 1},${bar.top + bar.height - 1}`,
   ]);
   const texts = bars.flatMap((bar) => {
-    // Relative to the top of the line; ImageMagick takes the baseline from the font.
+    // The position is relative to the top of the line, because ImageMagick takes the baseline from the font.
     const line = Math.round(bar.top + SPACINGS.bar.padding * bar.fontSize);
     return ['-pointsize', String(bar.fontSize), '-annotate', `+0+${line}`, bar.text];
   });

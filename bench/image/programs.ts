@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 
-/** The first program with one of these names, in the order of PATH, for which `suits` returns true. */
+/** Finds the first program with one of these names, in the order of PATH, for which `suits` returns true. */
 export async function findProgram(
   names: readonly string[],
   suits: (file: string) => Promise<boolean>,
@@ -31,7 +31,7 @@ export async function isNative(file: string): Promise<boolean> {
   }
 }
 
-/** Whether the program succeeds and its output contains `text`. */
+/** Returns whether the program succeeds and its output contains `text`. */
 export async function prints(file: string, args: readonly string[], text: string): Promise<boolean> {
   try {
     return (await execute(file, args)).stdout.includes(text);

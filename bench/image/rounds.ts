@@ -15,7 +15,7 @@ export interface Runner<Result> {
   run(): Promise<Result>;
 }
 
-/** Measured elsewhere, in the process that does the work. */
+/** A runner whose time is measured in the process that does the work. */
 export interface TimedRunner<Result> {
   readonly name: string;
   runTimed(): Promise<Timed<Result>>;
@@ -23,7 +23,7 @@ export interface TimedRunner<Result> {
 
 export interface Series<Result> {
   readonly name: string;
-  /** Milliseconds per round; `undefined` for rounds that a slow contender skipped. */
+  /** Milliseconds per round. `undefined` for rounds that a slow contender skipped. */
   readonly times: readonly (number | undefined)[];
   /** Processor time per round. */
   readonly cpuTimes: readonly (number | undefined)[];
@@ -104,12 +104,12 @@ export function median(values: readonly (number | undefined)[]): number {
   return (low + high) / 2;
 }
 
-/** The shortest time, which is the least affected by other load on the machine. */
+/** Returns the shortest time, which is the least affected by other load on the machine. */
 export function best(values: readonly (number | undefined)[]): number {
   return Math.min(...values.filter((value) => value !== undefined));
 }
 
-/** The median over the rounds that both ran. */
+/** Returns the median over the rounds that both ran. */
 export function medianRatio(of: Series<unknown>, to: Series<unknown>, measure: 'times' | 'cpuTimes' = 'times'): number {
   return median(
     of[measure].map((ms, round) => {

@@ -1,11 +1,12 @@
-// What all contenders draw: one photo with three captions. Our layout places the bars, so all draw on the same rows.
+// The scene that all contenders draw: one photo with three captions. Our layout places the bars, so all draw on the
+// same rows.
 
 import { createRequire } from 'node:module';
 import { type Bar, layoutOverlays } from '../../src/layout/layout.ts';
 import { TextEngine } from '../../src/raster/text-engine.ts';
 import type { Photo } from './pictures.ts';
 
-// One line each, without emoji, because not every peer can draw more.
+// Each caption has one line and no emoji, because not every peer can draw more.
 export const CAPTIONS = [
   { text: 'Golden hour, no filter needed', position: 20 },
   { text: 'Three hours of waiting for this', position: 50 },

@@ -20,7 +20,7 @@ export interface Overhead {
 
 /** The difference of two short times needs more rounds than the ratio of long ones. */
 const ROUNDS_PER_ROUND = 6;
-/** The code of a server in use is compiled. */
+/** Warms up, because the code of a server in use is compiled. */
 const WARM_UPS = 40;
 
 export async function measureOverhead(photo: Photo, rounds: number): Promise<Overhead | SkippedPeer> {

@@ -1,4 +1,4 @@
-// Measures what a style costs: three captions on a JPEG as bars, and in every other preset, with PNG output.
+// Measures the cost of a style: three captions on a JPEG as bars, and in every other preset, with PNG output.
 
 import { STYLE_PRESETS } from '../../src/caption/style-presets.ts';
 import { renderImage } from '../../src/index.ts';
@@ -8,7 +8,7 @@ import { CAPTIONS } from './scene.ts';
 import { settle } from './settle.ts';
 import { fixed, formatTable } from './table.ts';
 
-/** A box or an outline may take this much of the time of a bar. */
+/** A box or an outline may take this many times as long as a bar. */
 const TARGET = 1.15;
 const WITH_TARGET = new Set(['box', 'outline']);
 

@@ -1,5 +1,5 @@
-// Measures three bars on a JPEG that EXIF says to turn, as phones store photos that are taken upright: turned without decoding
-// it, next to sharp, which decodes, turns and encodes.
+// Measures three bars on a JPEG with an EXIF orientation, as phones store upright photos: turned without decoding it,
+// next to sharp, which decodes, turns and encodes.
 
 import sharp from 'sharp';
 import { renderOverlay } from '../../src/index.ts';
@@ -15,7 +15,7 @@ import { settle } from './settle.ts';
 import { formatTable } from './table.ts';
 
 const ORIENTATION = 6;
-/** In degrees. */
+/** The angle in degrees. */
 const TURN_BACK = 270;
 /** Other sides can't be turned without decoding the image. */
 const MCU = 16;

@@ -1,5 +1,5 @@
 // Crafted files: playlists that reference other files, polyglots, decompression bombs and headers with false values.
-// Some must be refused; for the rest, any documented response is fine.
+// Some must be refused. For the rest, any documented response is fine.
 
 import { crc32, deflateRawSync, deflateSync } from 'node:zlib';
 import type { Canaries } from './canaries.ts';
@@ -7,7 +7,7 @@ import type { Canaries } from './canaries.ts';
 export interface Attack {
   readonly name: string;
   readonly bytes: Buffer;
-  /** The file references data that isn't the caller's, so it must not be rendered. */
+  /** True if the file references data of others, so it must not be rendered. */
   readonly mustFail?: true;
 }
 
@@ -58,7 +58,7 @@ function fileReferences(file: string, url: string): Attack[] {
   );
 }
 
-/** Clips whose data reference box says that the frames are in another file. */
+/** Creates clips whose data reference box says that the frames are in another file. */
 function externalTrackClips(clip: Buffer, locations: readonly string[]): Attack[] {
   return locations.map((location) => {
     const reference = Buffer.from(`${location}\0`);

@@ -1,5 +1,5 @@
-// Canaries: things that an upload must not be able to reach. Secret files next to the data and in it, and a listener on
-// loopback that no render may connect to.
+// Canaries: things that an upload must not be able to reach. They are secret files next to the data and in it, and a
+// listener on loopback that no render may connect to.
 
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
@@ -12,9 +12,9 @@ export interface Canaries {
   readonly secrets: readonly string[];
   /** The files that contain the secrets. */
   readonly files: readonly string[];
-  /** Port of the listener. */
+  /** Returns the port of the listener. */
   readonly port: () => number;
-  /** Connections to the listener so far. */
+  /** Returns the number of connections to the listener so far. */
   readonly connections: () => number;
   close(): void;
 }
@@ -24,7 +24,7 @@ export function placeCanaries(folder: string, dataDirectory: string): Canaries {
   mkdirSync(uploads, { recursive: true });
   const files = [path.join(folder, 'secret.txt'), path.join(dataDirectory, 'secret.txt'), path.join(uploads, 'asset')];
   const secrets = files.map(() => `canary-${randomUUID()}`);
-  // Without a lock file, the age of the area decides when it is swept: it must never look old.
+  // The area has no lock file, so its age decides when it is swept. It must never look old.
   utimesSync(path.dirname(uploads), new Date(), new Date(Date.now() + 7 * 24 * 3_600_000));
   for (const [index, file] of files.entries()) writeFileSync(file, `${secrets[index]}\n`.repeat(20));
   let connections = 0;

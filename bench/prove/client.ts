@@ -17,7 +17,7 @@ export interface OutgoingRequest {
   readonly key: string;
   readonly body: Buffer;
   readonly headers?: Readonly<Record<string, string>>;
-  /** When the request was scheduled. Latency counts from this moment. */
+  /** The time at which the request was scheduled. Latency counts from this moment. */
   readonly due?: number;
   readonly signal?: AbortSignal;
 }

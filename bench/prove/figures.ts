@@ -9,7 +9,7 @@ export interface Figure {
   readonly target?: string | undefined;
   /** Undefined when the figure has no target. */
   readonly met?: boolean | undefined;
-  /** The target must be met on every machine, however slow or busy. */
+  /** If true, the target must be met on every machine, however slow or busy. */
   readonly isInvariant?: true;
 }
 
@@ -58,7 +58,7 @@ export class Figures {
   }
 }
 
-/** The value below which the given share of the values lies, or 0 when there are none. */
+/** Returns the value below which the given share of the values lies, or 0 when there are none. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;

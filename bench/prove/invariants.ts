@@ -1,4 +1,4 @@
-// What must be true after every scenario: charges equal deliveries, and nothing is left over.
+// Invariants that must hold after every scenario: charges equal deliveries, and nothing is left over.
 
 import path from 'node:path';
 import Database from 'libsql';
@@ -10,7 +10,7 @@ import type { Subject } from './subject.ts';
 export interface Tolerance {
   /** Deliveries that may lack a charge because they were in flight when the server was killed. */
   readonly uncharged?: number;
-  /** Accounts whose clients disconnected, so the journal can't know what the server sent to them. */
+  /** Accounts whose clients disconnected, so the journal doesn't know what the server sent to them. */
   readonly uncertain?: ReadonlySet<string>;
 }
 
@@ -18,7 +18,7 @@ export interface Tolerance {
 const SETTLE_MS = 15_000;
 /** Node opens and closes a few descriptors of its own, for the DNS resolver for example. */
 const OWN_DESCRIPTORS = 4;
-/** Of the worker for short videos, which starts with the first video. */
+/** The descriptors of the worker for short videos, which starts with the first video. */
 const WORKER_DESCRIPTORS = 3;
 const SPARE_DESCRIPTORS = OWN_DESCRIPTORS + WORKER_DESCRIPTORS;
 
@@ -69,7 +69,7 @@ async function findLeftovers(subject: Subject): Promise<string[]> {
     .map(([what, surplus]) => `left over: ${surplus} ${what}`);
 }
 
-/** What the server holds in memory for requests in flight. */
+/** Reads what the server holds in memory for requests in flight. */
 async function gaugesOf({ target }: Subject): Promise<Record<string, number>> {
   const text = await (await fetch(`${target.url}/metrics`, WITH_METRICS_TOKEN)).text();
   const gauge = (name: string): number => Number(new RegExp(`^${name} (\\d+)`, 'mu').exec(text)?.[1] ?? Number.NaN);
@@ -116,7 +116,7 @@ function checkCharges(
 
 function checkLog({ log, accounts, canaries }: Subject): string[] {
   const violations: string[] = [];
-  // Without the prefix, because a key logged without it would leak just the same.
+  // The prefix is removed, because a key logged without it would leak just the same.
   const secrets = accounts.map(({ key }) => key.replace(/^sb_\w+?_/u, ''));
   if (secrets.some((secret) => log.includes(secret))) violations.push('a key is in the log');
   if (canaries.secrets.some((secret) => log.includes(secret))) violations.push('a canary is in the log');
@@ -124,7 +124,7 @@ function checkLog({ log, accounts, canaries }: Subject): string[] {
   return violations;
 }
 
-/** The caption of every request. It must not appear in the log. */
+/** The caption of every request, which must not appear in the log. */
 export const CAPTION = 'Caption that must not be logged';
 
 /** Queries the database of the running server. */

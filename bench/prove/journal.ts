@@ -21,7 +21,7 @@ const STATUS_OF: Readonly<Record<string, number>> = Object.fromEntries(
   Object.entries(PROBLEMS).map(([code, { status }]) => [code, status]),
 );
 
-/** How to recognize the output formats. */
+/** Recognizes the output formats. */
 const OUTPUTS: ReadonlyMap<string, (body: Buffer) => boolean> = new Map([
   ['image/png', (body) => body.readUInt32BE(0) === 0x89504e47],
   ['image/jpeg', (body) => body.readUInt16BE(0) === 0xffd8],

@@ -1,5 +1,5 @@
-// Load generators. Open load: requests arrive on a schedule that no response slows down, and latency counts from the
-// moment a request was due, so a stalled server can't hide it. Closed load: a few clients that send the next request as
+// Load generators. In open load, requests arrive on a schedule that no response slows down, and latency counts from the
+// moment a request was due, so a stalled server can't hide it. In closed load, a few clients send the next request as
 // soon as they have a response, to measure capacity.
 
 import { setImmediate as yieldToEventLoop, setTimeout as wait } from 'node:timers/promises';
@@ -19,7 +19,7 @@ export interface LoadResult {
   readonly responses: readonly ResponseRecord[];
   readonly startedAt: number;
   readonly endedAt: number;
-  /** How many milliseconds late the generator sent each request. */
+  /** The delay in milliseconds with which the generator sent each request. */
   readonly lags: readonly number[];
 }
 
@@ -57,7 +57,7 @@ export async function closedLoad(
   return { responses, startedAt, endedAt, lags: [] };
 }
 
-/** Deliveries per second, without the warm-up in which the queue fills. */
+/** Returns deliveries per second, without the warm-up in which the queue fills. */
 export function goodput({ responses, startedAt, endedAt }: LoadResult, warmUpMs: number, withinMs: number): number {
   const from = startedAt + warmUpMs;
   const good = responses.filter(
@@ -74,7 +74,7 @@ export function servedShare(responses: readonly ResponseRecord[]): number {
   return served(responses).length / responses.length;
 }
 
-/** A quantile of the latencies, formatted. */
+/** Formats a quantile of the latencies. */
 export function latency(responses: readonly ResponseRecord[], share: number): string {
   return milliseconds(
     quantile(

@@ -59,7 +59,7 @@ const MUTATIONS: readonly Mutation[] = [
   },
 ];
 
-/** Usually kept, because format detection would otherwise refuse almost every file. */
+/** The magic bytes are usually kept, because format detection would otherwise refuse almost every file. */
 const MAGIC_BYTES = 16;
 
 export function mutate(original: Buffer, random: Random, others: readonly Buffer[]): Buffer {

@@ -25,7 +25,7 @@ export async function smallForm(): Promise<Buffer> {
   return multipart({ asset: await noisyJpeg(160, 120), text: CAPTION });
 }
 
-/** Takes about a second to render, and the result is larger than the buffers of a connection. */
+/** This form takes about a second to render, and the result is larger than the buffers of a connection. */
 export async function slowForm(): Promise<Buffer> {
   return multipart({ asset: await noisyJpeg(6_000, 4_000), text: CAPTION });
 }

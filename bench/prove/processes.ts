@@ -1,4 +1,4 @@
-// What the kernel knows about a process: children, CPU time, memory and open files. Linux only.
+// Reads the kernel's data about a process: children, CPU time, memory and open files. Works on Linux only.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -6,13 +6,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 const TICKS_PER_SECOND = 100;
 const PAGE_BYTES = 4_096;
 
-/** Direct children; none when the process is gone. */
+/** Returns the direct children, or none when the process is gone. */
 export function childrenOf(pid: number): number[] {
   const text = readIfPresent(`/proc/${pid}/task/${pid}/children`);
   return (text ?? '').trim().split(/\s+/u).filter(Boolean).map(Number);
 }
 
-/** A sandboxed worker is a grandchild of the server: the processes in between only wait for it. */
+/**
+ * Returns the worker itself: a sandboxed worker is a grandchild of the server, and the processes in between only wait
+ * for it.
+ */
 export function innermost(pid: number): number {
   const [child] = childrenOf(pid);
   return child === undefined ? pid : innermost(child);
@@ -22,7 +25,7 @@ export function commandOf(pid: number): string[] {
   return (readIfPresent(`/proc/${pid}/cmdline`) ?? '').split('\0');
 }
 
-/** False for a zombie too: it has ended and only waits for its new parent to reap it. */
+/** Returns false for a zombie too: it has ended and only waits for its new parent to reap it. */
 export function isAlive(pid: number): boolean {
   return /^State:\s+[^ZX]/mu.test(readIfPresent(`/proc/${pid}/status`) ?? '');
 }
@@ -31,18 +34,18 @@ export function openDescriptors(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
 
-/** Resident bytes; 0 when the process is gone. */
+/** Returns the resident bytes, or 0 when the process is gone. */
 export function residentBytes(pid: number): number {
   return Number(readIfPresent(`/proc/${pid}/statm`)?.split(' ')[1] ?? 0) * PAGE_BYTES;
 }
 
 export interface CpuState {
   readonly cpuMs: number;
-  /** A thread is on a CPU or waiting for one. */
+  /** True if a thread is on a CPU or waiting for one. */
   readonly isRunnable: boolean;
 }
 
-/** Undefined when the process is gone. */
+/** Returns undefined when the process is gone. */
 export function cpuOf(pid: number): CpuState | undefined {
   const text = readIfPresent(`/proc/${pid}/stat`);
   // The second field is the name, which may contain spaces. The fields after its closing parenthesis don't.
@@ -52,7 +55,7 @@ export function cpuOf(pid: number): CpuState | undefined {
   return { cpuMs: (ticks / TICKS_PER_SECOND) * 1_000, isRunnable: hasRunnableThread(pid) };
 }
 
-/** CPU time that the host of a virtual machine gave to other guests, summed over all cores. */
+/** Returns the CPU time that the host of a virtual machine gave to other guests, summed over all cores. */
 export function stolenMs(): number {
   const [, ...fields] = readIfPresent('/proc/stat')?.split('\n', 1)[0]?.split(/\s+/u) ?? [];
   return (Number(fields[7] ?? 0) / TICKS_PER_SECOND) * 1_000;

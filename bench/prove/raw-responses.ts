@@ -30,7 +30,7 @@ export async function exchange(url: string, bytes: Buffer, quietMs: number): Pro
   socket.on('error', (cause: NodeJS.ErrnoException) => (error = cause.code ?? cause.message));
   socket.on('data', (chunk) => {
     chunks.push(chunk);
-    // Only from the first byte on: closing during a render could leave a charge without a delivery.
+    // The timeout starts with the first byte, because closing during a render could leave a charge without a delivery.
     socket.setTimeout(quietMs);
   });
   socket.setTimeout(FIRST_RESPONSE_MS, () => socket.destroy());

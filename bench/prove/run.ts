@@ -1,5 +1,5 @@
-// `npm run prove`: runs the real server under load, attacks and faults, and checks what must hold nevertheless. Client,
-// server and workers share the machine, so ratios to the measured capacity mean more than absolute figures.
+// `npm run prove`: runs the real server under load, attacks and faults, and checks its invariants. Client, server and
+// workers share the machine, so ratios to the measured capacity mean more than absolute figures.
 
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -20,7 +20,7 @@ import { wire } from './scenarios/wire.ts';
 import { workerKills } from './scenarios/worker-kills.ts';
 import type { Scenario } from './world.ts';
 
-/** In the order they run. */
+/** The scenarios in the order they run. */
 export const SCENARIOS: readonly Scenario[] = [
   overload,
   fairness,

@@ -54,7 +54,7 @@ export class Subject {
   #child: ChildProcess | undefined;
   #target: Target | undefined;
   #descriptors = 0;
-  /** Set once the process has been asked to stop or was killed on purpose. */
+  /** Set once the process was told to stop or was killed on purpose. */
   #isStopping = false;
 
   private constructor(options: SubjectOptions) {
@@ -91,7 +91,7 @@ export class Subject {
     return this.#accounts;
   }
 
-  /** The key of the first account. */
+  /** Returns the key of the first account. */
   get key(): string {
     return this.account(0).key;
   }
@@ -104,12 +104,12 @@ export class Subject {
     return existsSync(this.#logFile) ? readFileSync(this.#logFile, 'utf8') : '';
   }
 
-  /** Open file descriptors of the server right after it started. */
+  /** Returns the open file descriptors of the server right after it started. */
   get descriptorsAtStart(): number {
     return this.#descriptors;
   }
 
-  /** The process ended without being asked to. */
+  /** Returns true if the process ended without being told to. */
   get hasCrashed(): boolean {
     return !this.#isStopping && !this.#isRunning;
   }
@@ -118,13 +118,13 @@ export class Subject {
     return this.#child?.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Process ids of the render workers. */
+  /** Returns the process ids of the render workers. */
   workers(kind?: 'image' | 'video'): number[] {
     const all = childrenOf(this.pid).map(innermost);
     return kind === undefined ? all : all.filter((pid) => commandOf(pid).includes(kind));
   }
 
-  /** Names of the work directories that exist right now. */
+  /** Returns the names of the work directories that exist right now. */
   directories(): { renders: string[]; workers: string[] } {
     const list = (suffix: string): string[] =>
       readdirSync(path.join(this.dataDirectory, 'work', `${this.pid}${suffix}`));
@@ -143,7 +143,7 @@ export class Subject {
     }, timeoutMs);
   }
 
-  /** Starts the server, also again after `kill`. */
+  /** Starts the server, even after `kill`. */
   async launch(): Promise<void> {
     const log = openSync(this.#logFile, 'a');
     const env = {

@@ -13,7 +13,7 @@ const SIZE = ['width', 'height']
   .map((name) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n64\r\n`)
   .join('');
 const FORM = `${PART}${SIZE}--b--\r\n`;
-/** With the token, because a server that is fooled must betray itself with a 200. */
+/** The request carries the token, so that a server that is fooled reveals it with a 200. */
 const SMUGGLED = `GET /metrics HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${METRICS_TOKEN}\r\n\r\n`;
 
 export function makeWireAttacks(key: string): WireAttack[] {

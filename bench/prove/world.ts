@@ -1,4 +1,4 @@
-// What a scenario runs with: a seed, a profile, servers to start, and a place for its figures.
+// The context of a scenario: a seed, a profile, servers to start, and a place for its figures.
 
 import { Random } from '../../test/store/random.ts';
 import { type OutgoingRequest, sendRequest } from './client.ts';
@@ -16,7 +16,7 @@ export interface Profile {
 export interface Scenario {
   readonly name: string;
   readonly about: string;
-  /** The scenario uses little CPU and measures no speed, so it can run next to others. */
+  /** True if the scenario uses little CPU and measures no speed, so it can run next to others. */
   readonly parallel?: true;
   readonly run: (world: World) => Promise<void>;
 }

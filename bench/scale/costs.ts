@@ -1,5 +1,5 @@
-// CPU time of each process for one request, measured with the real programs. docs/capacity.md is based on it, because a
-// busy machine hardly changes it.
+// Measures the CPU time of each process for one request with the real programs. docs/capacity.md is based on it,
+// because a busy machine hardly changes it.
 
 import { existsSync, readFileSync } from 'node:fs';
 import type { RunningNats } from '../../test/running-nats.ts';
@@ -64,7 +64,10 @@ async function costOf(
   return read().map((ms, part) => fixed((ms - (before[part] ?? 0)) / times, 1));
 }
 
-/** CPU time in milliseconds of a process and all its descendants; a sandboxed render process is a grandchild. */
+/**
+ * Returns the CPU time in milliseconds of a process and all its descendants. A sandboxed render process is a
+ * grandchild.
+ */
 export function cpuMsOfTree(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
   return children.reduce((sum, child) => sum + cpuMsOfTree(child), cpuMs(pid));

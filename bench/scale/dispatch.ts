@@ -1,4 +1,4 @@
-// How dispatching scales: one to sixteen workers of one slot each, whose renders only sleep.
+// Measures how dispatching scales: one to sixteen workers of one slot each, whose renders only sleep.
 
 import type { Asset } from '../../src/media/asset.ts';
 import { fixed, formatTable } from '../image/table.ts';
@@ -17,7 +17,7 @@ export interface DispatchOptions {
 
 export interface DispatchResult {
   readonly workers: number;
-  /** Throughput relative to workers that get their work in no time. */
+  /** The throughput relative to workers that get their work immediately. */
   readonly efficiency: number;
 }
 
@@ -34,9 +34,9 @@ export async function measureDispatch(fleet: Fleet, options: DispatchOptions): P
     await fleet.add(workers - present, options);
     present = workers;
     await fleet.waitForSlots(workers);
-    // Twice as many clients as slots, so a slot that becomes free finds a ticket on the queue.
+    // There are twice as many clients as slots, so a slot that becomes free finds a ticket on the queue.
     const { perSecond, cpuMs } = await throughput(fleet.apiServer, work, workers * 2, seconds);
-    // Fewer clients than slots, to measure how long an unobstructed ticket takes.
+    // There are fewer clients than slots, to measure how long an unobstructed ticket takes.
     fleet.waits.length = 0;
     await throughput(fleet.apiServer, work, Math.max(1, Math.floor(workers / 2)), seconds / 2);
     const efficiency = (perSecond * renderMs) / 1_000 / workers;

@@ -51,7 +51,7 @@ export async function throughput(
     }
   };
   const running = Promise.all(Array.from({ length: clients }, client));
-  // Until every slot is busy and its code is compiled.
+  // Waits until every slot is busy and its code is compiled.
   await pause(WARM_UP_SECONDS);
   done = 0;
   const started = performance.now();

@@ -1,4 +1,5 @@
-// The same render on a local worker process and on a worker behind the queue, in turns, and the time for the transfers alone.
+// Compares the same render on a local worker process and on a worker behind the queue, in turns, and measures the
+// transfers alone.
 
 import { randomUUID } from 'node:crypto';
 import { rm, stat, writeFile } from 'node:fs/promises';
@@ -21,9 +22,9 @@ import { renderOnce } from './load.ts';
 const ROUNDS = 25;
 
 export interface OverheadResult {
-  /** For a transparent overlay: nothing to fetch, a small file back. */
+  /** The overhead of a transparent overlay: nothing to fetch, a small file back. */
   readonly barsMs: number;
-  /** For a photo, without the time for its transfers. */
+  /** The overhead of a photo, without the time for its transfers. */
   readonly photoMs: number;
 }
 
@@ -87,7 +88,9 @@ async function outputSize(renderer: Renderer, asset: Asset, directory: string): 
   return size;
 }
 
-/** From a file through a connection into a file, hashed on both sides: the minimum for any verified transfer. */
+/**
+ * Transfers from a file through a connection into a file, hashed on both sides: the minimum for any verified transfer.
+ */
 async function transferTime(bytes: number, directory: string): Promise<number> {
   const from = path.join(directory, randomUUID());
   await writeFile(from, Buffer.alloc(bytes, randomUUID()));

@@ -1,5 +1,5 @@
 // Real renders on real worker programs. They and the API server share this machine's cores, so more workers than cores
-// bring nothing here.
+// gain nothing here.
 
 import type { Asset } from '../../src/media/asset.ts';
 import { type RunningWorker, startWorker } from '../../test/running-worker.ts';

@@ -1,4 +1,4 @@
-// How much longer a client waits when the worker that has its render is killed or freezes.
+// Measures how much longer a client waits when the worker that has its render is killed or freezes.
 
 import { fixed, formatTable } from '../image/table.ts';
 import type { Fleet } from './fleet.ts';

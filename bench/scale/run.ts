@@ -1,4 +1,4 @@
-// `npm run bench:scale`: what it costs to render on workers on other machines, and how it scales. Everything runs on this
+// `npm run bench:scale`: the cost of rendering on workers on other machines, and how it scales. Everything runs on this
 // machine over loopback and needs nats-server. The ratios matter, not the milliseconds.
 
 import { cpus } from 'node:os';

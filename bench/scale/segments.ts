@@ -81,7 +81,7 @@ interface Measured {
   readonly bytes: number;
 }
 
-/** The best of a few runs, because other processes use the machine too. */
+/** Returns the best of a few runs, because other processes use the machine, too. */
 async function measure(
   natsUrl: string,
   asset: Asset,

@@ -42,7 +42,7 @@ export async function runClients(
   return { perSecond: times.length / elapsedSeconds, times: times.toSorted((a, b) => a - b) };
 }
 
-/** Reads the response and discards it; anything but 200 is an error, because it would count as a very fast render. */
+/** Reads the response and discards it. Any status but 200 is an error, because it would count as a very fast render. */
 async function post({ url, key }: Endpoint, agent: Agent, body: Buffer): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const headers = { 'x-api-key': key, 'content-type': FORM_TYPE, 'content-length': body.length };

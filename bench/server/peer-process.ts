@@ -1,5 +1,6 @@
-// What a developer would write in an afternoon: Node's HTTP server, busboy, and sharp's composite with a finished overlay.
-// Keys, limits, queue, credits and text rendering are left out, which favors it. The child process of peer.ts.
+// A server that a developer would write in an afternoon: Node's HTTP server, busboy, and sharp's composite with a
+// finished overlay. Keys, limits, queue, credits and text rendering are left out, which favors it. This is the child
+// process of peer.ts.
 
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';

@@ -1,5 +1,6 @@
-// `npm run bench:server`: photos per second of the whole service beside a hand-written server, and how much processor time
-// the service adds to a library call. Machines differ and are shared, so compare the ratios rather than the numbers.
+// `npm run bench:server`: photos per second of the whole service beside a hand-written server, and the processor time
+// that the service adds to a library call. Machines differ and are shared, so compare the ratios rather than the
+// numbers.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
@@ -99,12 +100,15 @@ async function measureThroughput(
   return all;
 }
 
-/** The median over the turns of both servers' ratio within one turn. */
+/** Returns the median over the turns of both servers' ratio within one turn. */
 function speedUp(turns: readonly Turn[]): number {
   return median(turns.map(({ ours, peer }) => ours.perSecond / peer.perSecond));
 }
 
-/** Processor time per photo of the library, divided by that of server and workers together. In turns. */
+/**
+ * Returns the processor time per photo of the library, divided by that of server and workers together, measured in
+ * turns.
+ */
 async function measureCpuShare(subject: Subject, library: Library, body: Buffer, seconds: number): Promise<number> {
   const rows = [['processor time per photo, ms', 'library', 'server', 'workers', 'library / (server + workers)']];
   const shares: number[] = [];

@@ -1,4 +1,4 @@
-// Measures what it costs to reserve and settle credits on each database, with every commit flushed to disk: first one
+// Measures the cost of reserving and settling credits on each database, with every commit flushed to disk: first one
 // render at a time, then 16 concurrently.
 
 import { randomUUID } from 'node:crypto';

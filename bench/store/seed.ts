@@ -1,5 +1,5 @@
-// Fills an empty database with a service that has run for a while: many small accounts, and one that has as much of everything as
-// one account can have.
+// Fills an empty database with the data of a service that has run for a while: many small accounts, and one account
+// that has the maximum of everything.
 
 import { createHash } from 'node:crypto';
 import { TABLES } from '../../src/store/copy.ts';
@@ -14,7 +14,7 @@ export interface Sizes {
   readonly queued: number;
 }
 
-/** Has a tenth of all requests and half of all renders. */
+/** The account with a tenth of all requests and half of all renders. */
 export const BIG = uuid('account', 0);
 
 const ROWS_PER_STATEMENT = 50;
@@ -23,7 +23,7 @@ const DAY_MS = 24 * 3_600_000;
 const MONTH_DAYS = 30;
 const KINDS = ['image', 'video', 'overlay'];
 
-/** Looks random, and is the same each time. */
+/** Returns an id that looks random, and is the same each time. */
 export function uuid(kind: string, index: number): string {
   const hex = createHash('sha256').update(`${kind} ${index}`).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
@@ -63,7 +63,7 @@ function rowMakers(sizes: Sizes, now: Date): Readonly<Record<string, { count: nu
   const { accounts, requests, renders, queued } = sizes;
   const ago = (days: number): string => new Date(now.getTime() - days * DAY_MS).toISOString();
   const account = (index: number): string => uuid('account', index % accounts);
-  /** Spread over a month, newest last. */
+  /** Times are spread over a month, newest last. */
   const spread = (index: number, count: number): string => ago(MONTH_DAYS * (1 - index / count));
   const owned = (index: number): { id: string; account_id: string } => ({
     id: uuid('render', index),
@@ -235,7 +235,7 @@ function rowMakers(sizes: Sizes, now: Date): Readonly<Record<string, { count: nu
       row: (index) => ({
         id: uuid('request', index),
         account_id: index % 10 === 0 ? BIG : account(index),
-        // Some are older than requests are kept.
+        // Some requests are older than the retention period.
         at: ago((MONTH_DAYS + 1) * (1 - index / requests)),
         key_id: uuid('key', 0),
         path: 'POST /v1/overlay',

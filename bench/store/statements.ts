@@ -51,7 +51,7 @@ async function seededDatabase(create: () => Promise<TestDatabase>): Promise<Test
 
 async function measure(database: TestDatabase): Promise<void> {
   const engine = new TimedEngine(await database.open());
-  // What is purged must have been erased some minutes ago.
+  // Accounts that are purged must have been erased some minutes ago.
   const clock = { ahead: 0 };
   const store = createStore(engine, () => new Date(Date.now() + clock.ahead), 'bench');
   console.log(line('step', ['worst statement', 'longest block', 'total']));

@@ -1,4 +1,4 @@
-// What a server does with its store: requests, pages and periodic tasks, each with the rows that make it slow.
+// The server's use of its store: requests, pages and periodic tasks, each with the rows that make it slow.
 
 import { must } from '../../src/primitives/must.ts';
 import type { NewRender } from '../../src/store/renders/render.ts';

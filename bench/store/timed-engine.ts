@@ -6,11 +6,11 @@ export interface Timing {
   /** The slowest statement, and its milliseconds. */
   statement: string;
   worstMs: number;
-  /** Of several statements in a row without a pause, on SQLite with their commits. */
+  /** The time of several statements in a row without a pause, on SQLite with their commits. */
   blockedMs: number;
 }
 
-/** Of this process, so that other work on the machine doesn't count. */
+/** Returns the CPU time of this process, so that other work on the machine doesn't count. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
@@ -28,7 +28,7 @@ export class TimedEngine implements Engine {
     this.#session = this.#timed(engine);
   }
 
-  /** The timing of everything that `work` runs. */
+  /** Returns the timing of everything that `work` runs. */
   async watch(work: () => Promise<unknown>): Promise<Timing> {
     this.#timing = { statement: '', worstMs: 0, blockedMs: 0 };
     let last = cpuMs();
@@ -49,7 +49,7 @@ export class TimedEngine implements Engine {
   }
 
   async all(...parameters: Parameters<SqlSession['all']>): ReturnType<SqlSession['all']> {
-    // In a transaction, so that the time of the commit, which waits for the disk, isn't the statement's.
+    // The statement runs in a transaction, so that the time of the commit, which waits for the disk, doesn't count.
     if (/^\s*(?:insert|update|delete)\b/u.test(parameters[0])) {
       return await this.transaction(async (session) => await session.all(...parameters));
     }

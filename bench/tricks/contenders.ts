@@ -46,7 +46,7 @@ export async function startRenders({ folder, flags, workload, asset }: Setup): P
 const REQUESTS = 60;
 const AT_ONCE = 6;
 
-/** The CPU time of the server itself; its workers are other processes. */
+/** Measures the CPU time of the server itself. Its workers are other processes. */
 export async function startServer({ folder, flags, workload, asset }: Setup): Promise<Contender> {
   const env = {
     PATH: process.env['PATH'] ?? '',

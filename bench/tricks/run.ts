@@ -1,5 +1,5 @@
-// `npm run bench:tricks [-- --rounds 25] [-- --only <part of a name>]`: what each trick of the product is worth. The product with
-// and without it runs in turns, so that other load on the machine affects both.
+// `npm run bench:tricks [-- --rounds 25] [-- --only <part of a name>]`: measures what each trick of the product is
+// worth. The product with and without it runs in turns, so that other load on the machine affects both.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { makeVariant } from './variant.ts';
 
 const DEFAULT_ROUNDS = 25;
 const WARM_UPS = 4;
-/** Those of `npm start` and of main/local-workers.ts. */
+/** The flags of `npm start` and of main/local-workers.ts. */
 const FLAGS = { server: ['--initial-old-space-size=128'], worker: ['--initial-old-space-size=64'] } as const;
 
 const { values } = parseArgs({ options: { rounds: { type: 'string' }, only: { type: 'string', multiple: true } } });
@@ -67,7 +67,7 @@ function compare(on: number, off: number, whole = off): string[] {
   return [fixed(on, 2), fixed(off, 2), `${fixed(((off - on) / whole) * 100, 1)} %`];
 }
 
-/** The shortest times, in relation to the shortest render without the trick. */
+/** Compares the shortest times, in relation to the shortest render without the trick. */
 function compareSteps(on: readonly Figures[], off: readonly Figures[], steps: readonly string[]): string[] {
   const shortest = (side: readonly Figures[], step: string): number =>
     Math.min(...side.flatMap(({ renders }) => renders.map((render) => render[step] ?? Number.NaN)));
@@ -75,7 +75,10 @@ function compareSteps(on: readonly Figures[], off: readonly Figures[], steps: re
   return compare(sum(on), sum(off), shortest(off, 'total'));
 }
 
-/** Less affected by other load than the median, and unlike the shortest time, it has its share of garbage collection. */
+/**
+ * The lower quartile is less affected by other load than the median and, unlike the shortest time, includes its share
+ * of garbage collection.
+ */
 function lowerQuartile(figures: readonly number[]): number {
   return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 4)] ?? Number.NaN;
 }

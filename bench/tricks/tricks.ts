@@ -28,7 +28,7 @@ const PLAIN_CHECKSUM = `let low = 1;
     return { low, high };`;
 
 export const TRICKS: readonly Trick[] = [
-  // Nothing is removed, so this is the noise of the measurement.
+  // Nothing is removed, so this measures the noise.
   { name: 'control', workload: 'photo', measure: 'CPU', without: [] },
   { name: 'heap flag of the server', workload: 'uploads', measure: 'CPU', without: 'flags' },
   { name: 'heap flag of image workers', workload: 'photo', measure: 'CPU', without: 'flags' },
@@ -48,7 +48,7 @@ export const TRICKS: readonly Trick[] = [
     name: 'estimated length of a PNG',
     workload: 'photo',
     measure: ['encode'],
-    // The usual way to collect parts of unknown number: a buffer that doubles.
+    // Without the trick, parts of unknown number are collected in a buffer that doubles.
     without: [
       patch('raster/png/photo.js', 'file.expectMore((bytes.length * (height - top)) / rows);', ''),
       patch('raster/png/growing-buffer.js', 'MARGIN = 1.05', 'MARGIN = 2'),

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Patch } from './tricks.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-/** Read at run time, and never patched. */
+/** Folders that are read at run time, and never patched. */
 const LINKED = [
   'node_modules',
   'assets',

@@ -8,9 +8,9 @@ import type { VideoRecipe } from '../../src/render/video-recipe.ts';
 import { encoderArguments } from './encoder-arguments.ts';
 
 export interface Figures {
-  /** In milliseconds. */
+  /** Milliseconds. */
   readonly wall: number;
-  /** In milliseconds. */
+  /** Milliseconds. */
   readonly cpu: number;
   readonly rssMb: number;
 }
@@ -49,7 +49,7 @@ function ffmpeg(inputs: (job: Job) => readonly string[], filter: (job: Job) => r
   };
 }
 
-/** One drawtext filter per caption, which supports neither emoji nor wrapping nor other scripts. */
+/** Returns one drawtext filter per caption, which supports neither emoji nor wrapping nor other scripts. */
 function drawtext({ recipe }: Job): readonly string[] {
   const font = path.join(
     path.dirname(createRequire(import.meta.url).resolve('inter-ui/package.json')),

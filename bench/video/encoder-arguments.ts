@@ -1,6 +1,6 @@
 import type { Job } from './contenders.ts';
 
-/** Our encoder settings as FFmpeg arguments. */
+/** Returns our encoder settings as FFmpeg arguments. */
 export function encoderArguments({ recipe: { encoder }, output }: Pick<Job, 'recipe' | 'output'>): string[] {
   return [
     '-c:v',

@@ -1,5 +1,5 @@
-// What tone mapping adds to a render: the processor time of an HDR clip, with bars, relative to the same frames taken for
-// BT.709. In turns in one process, because processor time depends little on other load.
+// Measures what tone mapping adds to a render: the processor time of an HDR clip, with bars, relative to the same
+// frames treated as BT.709. Both run in turns in one process, because processor time depends little on other load.
 // Usage: npm run bench:hdr -- [clip ...]
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

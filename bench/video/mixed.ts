@@ -1,5 +1,5 @@
-// What a short clip waits while a long one renders, and what that costs both together. A server with its default workers
-// renders a 60 s clip of 1080p and a 4 s clip of 720p, each alone and then both at the same time.
+// Measures how long a short clip waits while a long one renders, and the cost for both together. A server with its
+// default workers renders a 60 s clip of 1080p and a 4 s clip of 720p, each alone and then both at the same time.
 // Usage: npm run bench:mixed -- [clip], with STORYBAR_BENCH_RUNS=3 for the number of runs. Needs an installed FFmpeg.
 
 import { execFileSync } from 'node:child_process';
@@ -28,7 +28,7 @@ function makeClip(source: string, work: string, size: string, seconds: number): 
   return readFileSync(file);
 }
 
-/** The seconds until the last byte arrived. */
+/** Returns the seconds until the last byte arrived. */
 async function render(server: RunningServer, clip: Buffer): Promise<number> {
   const body = form({ asset: clip, overlays: JSON.stringify(OVERLAYS) });
   const start = performance.now();

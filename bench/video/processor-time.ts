@@ -25,7 +25,7 @@ export class ProcessorTime {
     }
   }
 
-  /** The CPU time of all processes since construction, and the sum of their peak memory. */
+  /** Returns the CPU time of all processes since construction, and the sum of their peak memory. */
   figures(): Usage {
     this.sample();
     const used = [...this.#latest].map(([pid, { cpu, rssMb }]) => ({

@@ -29,7 +29,7 @@ const DEFAULT_CLIPS = [
   'video_real/samplevideos__car-detection.mp4',
 ].map((name) => path.join(SAMPLES, name));
 
-/** Repeated to a minute. */
+/** A clip that is repeated to a minute. */
 const TIMED_CLIP = path.join(SAMPLES, 'video_real/c2pars__video1_no_manifest.mp4');
 
 const RUNS = Number(process.env['STORYBAR_BENCH_RUNS'] ?? 3);
@@ -70,7 +70,7 @@ async function ssimOutsideBars({ clip, output, recipe }: Job): Promise<string> {
   return /All:([\d.]+)/u.exec(stderr)?.[1] ?? '-';
 }
 
-/** The best run, which is the least affected by other load on the machine. */
+/** Returns the best run, which is the least affected by other load on the machine. */
 function best(values: readonly number[]): number {
   return Math.min(...values);
 }

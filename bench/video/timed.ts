@@ -1,5 +1,5 @@
-// Processor time of a minute of video with timed bars, relative to the same transcode without bars. Frames without a bar
-// should cost nothing extra, so the cost should follow the time that bars are shown.
+// Measures the processor time of a minute of video with timed bars, relative to the same transcode without bars. Frames
+// without a bar should cost nothing extra, so the cost should follow the time that bars are shown.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -10,7 +10,7 @@ const SECONDS = 60;
 
 type Clip = Pick<Job, 'clip' | 'output'>;
 
-/** Each with the ratio to reach. */
+/** Each case with the ratio to reach. */
 const TARGETS: Readonly<Record<string, { readonly contender: Contender<Clip>; readonly target: number }>> = {
   'no bar': { contender: inNode('floor'), target: 1 },
   'one bar for 10 s': { contender: inNode('one'), target: 1.03 },

@@ -1,4 +1,4 @@
-// Replays the Postman collection, as a reader who goes through it from top to bottom and copies ids from responses.
+// Replays the Postman collection like a reader who goes through it from top to bottom and copies ids from responses.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -52,7 +52,7 @@ export async function replayCollection(file: string, env: Environment): Promise<
   }
 }
 
-/** Nothing works on what is disabled or deleted, so these requests come last. */
+/** Nothing works on objects that are disabled or deleted, so these requests come last. */
 function rankOf({ request: { method, url } }: Item): number {
   if (method === 'DELETE') return 2;
   return url.raw.endsWith('/disable') ? 1 : 0;
@@ -69,7 +69,10 @@ async function idsOfRender(env: Environment): Promise<Map<string, string>> {
   ]);
 }
 
-/** Of what a request created, later ones need the id. A webhook can be sent again once it has been sent. */
+/**
+ * Remembers the id of a created object, because later requests need it. A webhook can be sent again once it has been
+ * sent.
+ */
 async function remember(ids: Map<string, string>, address: string, received: string, env: Environment): Promise<void> {
   const kind = path.basename(address);
   if (kind === 'batches' || kind === 'webhook-endpoints') ids.set(kind, (JSON.parse(received) as { id: string }).id);

@@ -10,7 +10,7 @@ import { readmeVariables, withStandIn } from './readme.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const RECIPES = path.join(ROOT, 'docs/integrations');
-/** What an automation tool would fill in. */
+/** Values that an automation tool would fill in. */
 const TEMPLATES: Readonly<Record<string, string>> = {
   '{{secrets.STORYBAR_KEY}}': 'sb_live_...',
   '{{1.id}}': 'item-1',
@@ -72,7 +72,7 @@ async function replay(recipe: string, { method, url, headers, body }: RecipeRequ
   console.log(`ok: ${recipe}: ${method} ${new URL(url).pathname} returns ${response.status} ${type}`);
 }
 
-/** How many webhooks the request asks for, by URL. */
+/** Counts the webhooks that the request asks for, by URL. */
 function webhooksOf(body: string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const [, url = ''] of body.matchAll(/"webhook_url": "([^"]+)"/gu)) counts.set(url, (counts.get(url) ?? 0) + 1);
@@ -94,7 +94,7 @@ async function checkResult(recipe: string, render: FinishedRender): Promise<void
   if (file.byteLength !== render.output.bytes) throw new Error(`${recipe}: the link has ${file.byteLength} bytes.`);
 }
 
-/** Twice: the second run has nothing left to do. */
+/** Runs the recipe twice, because the second run must have nothing left to do. */
 async function runShellRecipe(env: Environment): Promise<void> {
   const script = /^```sh\n(.*?)^```$/msu.exec(readFileSync(path.join(RECIPES, 'shell.md'), 'utf8'))?.[1] ?? '';
   await inEmptyFolder('recipe', async (folder) => {

@@ -10,7 +10,7 @@ interface ClientSettings {
   readonly mcpServers: { readonly storybar: { readonly command: string; readonly args: readonly string[] } };
 }
 
-/** As an assistant sends it. */
+/** The message as an assistant sends it. */
 const HELLO = {
   jsonrpc: '2.0',
   id: 1,

@@ -9,8 +9,8 @@ interface Manifest {
 }
 
 /**
- * The package in an empty folder, with n8n-workflow alone. n8n's own engine and linter are 860 MB, so they run only if asked for,
- * as in CI.
+ * Tests the package in an empty folder, with n8n-workflow alone. n8n's own engine and linter are 860 MB, so they run
+ * only if requested, as in CI.
  */
 export async function testN8n(env: Environment): Promise<void> {
   await inEmptyFolder('n8n', async (folder) => await testInstalled(folder, env), build);
@@ -20,7 +20,7 @@ export async function testN8n(env: Environment): Promise<void> {
 
 async function testInstalled(folder: string, env: Environment): Promise<void> {
   cpSync(path.join(clientFolder('n8n'), 'test/installed.mjs'), path.join(folder, 'installed.mjs'));
-  // As in n8n, which provides n8n-workflow to the nodes it loads.
+  // n8n itself provides n8n-workflow to the nodes it loads.
   await run(process.execPath, ['installed.mjs'], folder, {
     ...env,
     NODE_PATH: path.join(folder, 'source/node_modules'),

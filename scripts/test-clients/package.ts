@@ -12,7 +12,7 @@ export type Environment = Readonly<Record<string, string>>;
 const ROOT = path.resolve(import.meta.dirname, '../..');
 export const clientFolder = (name: string): string => path.join(ROOT, 'clients', name);
 
-/** Not synchronous, because the stand-in serves from this process. */
+/** This isn't synchronous, because the stand-in serves from this process. */
 export async function run(command: string, args: readonly string[], cwd: string, env: Environment = {}): Promise<void> {
   const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'inherit', 'inherit'] });
   const [code] = (await once(child, 'exit')) as [number | null];
@@ -26,7 +26,7 @@ export async function installAndTest(name: string, env: Environment): Promise<vo
   await run('npm', ['test', '--silent'], clientFolder(name), env);
 }
 
-/** The linter of the repository, with types from the dependencies of the client. */
+/** Runs the linter of the repository, with types from the dependencies of the client. */
 async function lint(name: string): Promise<void> {
   const oxlint = path.join(ROOT, 'node_modules/.bin/oxlint');
   await run(oxlint, ['--type-aware', '--deny-warnings', '-c', 'clients/oxlint.json', `clients/${name}`], ROOT);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { clientFolder, type Environment, inEmptyFolder, run } from './package.ts';
 import { runPrograms } from './readme.ts';
 
-/** The Python of the system, because the packages of Debian are for that one. */
+/** Use the system's Python, because the packages of Debian are for that one. */
 const PYTHON = existsSync('/usr/bin/python3') ? '/usr/bin/python3' : 'python3';
 const QUIET = { PYTHONDONTWRITEBYTECODE: '1' };
 const PIP = ['-m', 'pip', '--quiet', '--disable-pip-version-check', 'install', '--retries', '0'];
@@ -39,7 +39,7 @@ async function installWheel(folder: string, python: string): Promise<void> {
   await run(python, [...PIP, '--no-deps', wheel], folder);
 }
 
-/** The sources and tests, and the programs of the README against the installed package. */
+/** Checks the sources and tests, and the programs of the README against the installed package. */
 async function checkTypes(folder: string, python: string, files: readonly string[]): Promise<void> {
   if (!has(python, [...PIP, 'mypy>=1.5', 'pytest'])) {
     console.log('skipped the type check of python: mypy 1.5 or later and pytest cannot be installed');

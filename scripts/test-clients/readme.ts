@@ -20,7 +20,7 @@ interface Setup {
 /** The port of the programs that receive webhooks. */
 const RECEIVER_PORT = '3000';
 
-/** The code blocks of a README in one language. */
+/** Returns the code blocks of a README in one language. */
 export function programsOf(name: string, language: string): string[] {
   const readme = readFileSync(path.join(clientFolder(name), 'README.md'), 'utf8');
   const programs = [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gmsu'))].map(
@@ -48,7 +48,7 @@ async function runOnce(file: string, code: string, { command, folder, env }: Set
   await run(command, [file], folder, readmeVariables(env));
 }
 
-/** The stand-in has the files and gets the webhooks of the hosts that examples name. */
+/** Replaces the hosts of examples with the stand-in, which has the files and gets the webhooks. */
 export function withStandIn(text: string, env: Environment): string {
   const standIn = must(env['STORYBAR_STAND_IN_URL'], 'URL of the stand-in');
   return text
@@ -56,7 +56,10 @@ export function withStandIn(text: string, env: Environment): string {
     .replaceAll('https://hooks.example.com', `${standIn}/hooks`);
 }
 
-/** A program that receives webhooks must refuse a forged one, and print the link of a render that the service announces. */
+/**
+ * Checks that a program that receives webhooks refuses a forged one, and prints the link of a render that the service
+ * announces.
+ */
 async function runReceiver(file: string, code: string, { command, folder, env }: Setup): Promise<void> {
   const port = String(await freePort());
   writeFileSync(path.join(folder, file), code.replaceAll(RECEIVER_PORT, port));
@@ -86,7 +89,7 @@ async function runReceiver(file: string, code: string, { command, folder, env }:
   }
 }
 
-/** The status of the response, or undefined as long as the program doesn't listen. */
+/** Returns the status of the response, or undefined as long as the program doesn't listen. */
 async function sendForgery(receiver: ChildProcess, url: string): Promise<number | undefined> {
   if (receiver.exitCode !== null) throw new Error(`The receiver exited with ${receiver.exitCode}.`);
   const headers = { 'webhook-id': 'm1', 'webhook-timestamp': String(Math.floor(Date.now() / 1_000)) };
@@ -110,7 +113,7 @@ async function api<Body>(env: Environment, method: string, url: string, json?: o
   return (text === '' ? undefined : JSON.parse(text)) as Body;
 }
 
-/** What the READMEs tell their readers to set. */
+/** Returns the variables that the READMEs tell their readers to set. */
 export function readmeVariables(env: Environment): Environment {
   return {
     STORYBAR_URL: must(env['STORYBAR_TEST_URL'], 'URL of the service'),
@@ -118,7 +121,7 @@ export function readmeVariables(env: Environment): Environment {
   };
 }
 
-/** Also for `npx`, which starts the program as a child and passes signals on. */
+/** Also works for `npx`, which starts the program as a child and passes signals on. */
 export async function stop(program: ChildProcess): Promise<void> {
   if (program.exitCode !== null || program.signalCode !== null) return;
   const exited = once(program, 'exit');

@@ -15,7 +15,7 @@ export async function testTypeScript(env: Environment): Promise<void> {
   });
 }
 
-/** The programs of the README are TypeScript as well, against the types of the installed package. */
+/** Checks the programs of the README, which are TypeScript as well, against the types of the installed package. */
 async function checkTypes(folder: string, files: readonly string[]): Promise<void> {
   const modules = path.join(clientFolder('typescript'), 'node_modules');
   const programs = files.map((file) => file.replace('.mjs', '.mts'));

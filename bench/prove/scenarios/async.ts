@@ -1,5 +1,5 @@
-// Asynchronous renders while the server and its workers are killed at random moments. Every one must end as one result, and
-// be charged once.
+// Asynchronous renders while the server and its workers are killed at random moments. Every render must end with one
+// result and be charged once.
 
 import { request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -22,7 +22,7 @@ interface StoredRender {
 
 const CLIENTS = 4;
 const END_MS = 1_800_000;
-/** Every so many renders, one is a video. */
+/** One of this many renders is a video. */
 const VIDEO_EVERY = 20;
 const RETRY_MS = 200;
 const MAX_PAUSE_MS = 400;
@@ -45,7 +45,7 @@ async function prove(world: World, { subject, journal }: Fixture): Promise<void>
   let next = 0;
   let accepted = 0;
   const killing = killAtRandom(world, subject, () => accepted / total);
-  // Awaited below. Until then a failure must not count as an unhandled rejection.
+  // The promise is awaited below. Until then a failure must not count as an unhandled rejection.
   killing.catch(() => undefined);
   const client = async (): Promise<void> => {
     for (let index = next++; index < total; index = next++) {
@@ -89,7 +89,7 @@ async function bodiesOf(): Promise<Record<'image' | 'overlay' | 'video', Buffer>
 async function accept(subject: Subject, body: Buffer, key: string): Promise<string> {
   const headers = { 'content-type': FORM_TYPE, prefer: 'respond-async', 'idempotency-key': key };
   for (;;) {
-    // Broken while the server is killed, or before it listens again.
+    // The connection breaks while the server is killed, or before it listens again.
     const response = await exchange(subject, { method: 'POST', path: '/v1/overlay', headers, body }).catch(
       () => undefined,
     );
@@ -107,7 +107,7 @@ interface Exchange {
   readonly body?: Buffer;
 }
 
-/** Through the agent of the target, whose connections are closed before leftovers are counted. */
+/** Uses the agent of the target, whose connections are closed before leftovers are counted. */
 async function exchange(
   { target, key }: Subject,
   { method, path, headers, body }: Exchange,
@@ -121,7 +121,7 @@ async function exchange(
   });
 }
 
-/** Kills are spread over the run: each waits for its share of the accepted renders, and then for a random moment. */
+/** Spreads kills over the run: each waits for its share of the accepted renders, and then for a random moment. */
 async function killAtRandom(
   world: World,
   subject: Subject,
@@ -138,7 +138,7 @@ async function killAtRandom(
       await subject.kill();
       await subject.launch();
     } else {
-      // One at a time, because a render that loses two workers in a row is meant to fail.
+      // Workers are killed one at a time, because a render that loses two workers in a row is meant to fail.
       await subject.waitUntilReady();
       process.kill(world.random.pick(subject.workers()), 'SIGKILL');
     }

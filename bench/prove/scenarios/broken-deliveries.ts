@@ -1,5 +1,5 @@
 // Clients put what they want at the top of an image and noise below, read the part they want and reset the connection.
-// Beyond the allowance, every such delivery must be charged, and its idempotency key must get the whole file for that.
+// Beyond the allowance, every such delivery must be charged, and its idempotency key must then get the whole file.
 
 import { request } from 'node:http';
 import sharp from 'sharp';
@@ -11,7 +11,7 @@ import type { Fixture, Scenario, World } from '../world.ts';
 
 const MARKETPLACE = { name: 'market', secret: 'secret-of-the-gateway' };
 const REPEATED = 'repeated';
-/** More of the same result than the buffers of a connection hold, so that the server notices when a client leaves. */
+/** The result is larger than the buffers of a connection, so that the server notices when a client leaves. */
 const [WIDTH, WANTED_ROWS, NOISE_ROWS] = [1_600, 400, 2_000];
 const CLIENTS = 3;
 

@@ -1,5 +1,5 @@
-// Requests that cost the client next to nothing and workers much: small files that announce large images, and layouts of many
-// cues. Another account renders small overlays meanwhile.
+// Requests that cost the client almost nothing and workers much: small files that announce large images, and layouts of
+// many cues. Meanwhile another account renders small overlays.
 
 import { deflateSync } from 'node:zlib';
 import { must } from '../../../src/primitives/must.ts';
@@ -9,14 +9,16 @@ import { CAPTION } from '../invariants.ts';
 import { closedLoad, latency, type LoadResult, served } from '../load.ts';
 import type { Fixture, Scenario, World } from '../world.ts';
 
-/** 50 megapixels, the most that an image may have. */
+/** An image of this side has 50 megapixels, the maximum. */
 const SIDE = 7_071;
 const MAX_MS_PER_FILE = 300;
 const FILES = 20;
 /** As many layouts as an account may have open. */
 const OPEN_LAYOUTS = 8;
 const CUES = 500;
-/** A small render beside layouts waits at most for a render before it, so its time stays far below that of one layout. */
+/**
+ * A small render beside layouts waits at most for one earlier render, so its time stays far below that of one layout.
+ */
 const MAX_SLOWDOWN = 5;
 
 export const cheapRequests: Scenario = {
@@ -45,7 +47,7 @@ async function announceMuch(world: World, { request, subject }: Fixture): Promis
   world.figure('kilobyte that announces 50 megapixels, median', `${Math.round(median)} ms`, target);
 }
 
-/** Four rows of the image that aren't of one color. */
+/** Returns four rows of the image with more than one color. */
 function fewRows(): Buffer {
   return Buffer.from(Array.from({ length: (SIDE * 3 + 1) * 4 }, (_, at) => (at % 997 === 0 ? 0 : 7)));
 }
@@ -73,13 +75,13 @@ async function layOutMuch(world: World, fixture: Fixture): Promise<void> {
   world.figure('small render beside layouts, times as long', slowdown.toFixed(1), target);
 }
 
-/** Returns how many layouts were answered. */
+/** Returns how many layouts got a response. */
 async function layOutUntil(signal: AbortSignal, url: string, key: string): Promise<number> {
   let answered = 0;
   while (!signal.aborted) {
     const response = await fetch(`${url}/v1/layout`, {
       method: 'POST',
-      // A connection that the client keeps open would count as one that the server forgot.
+      // A connection that the client keeps open would look like one that the server forgot.
       headers: { 'content-type': 'application/json', 'x-api-key': key, connection: 'close' },
       body: JSON.stringify({ width: 1_080, height: 1_920, duration: CUES, captions: subtitles() }),
     });

@@ -15,17 +15,17 @@ const FAIR_KEYS = 4;
 const FAIR_LOAD = 0.4;
 const ABUSE_FACTOR = 20;
 const MIN_SERVED = 0.99;
-/** What competing keys send, as multiples of the capacity. */
+/** The load of competing keys, as multiples of the capacity. */
 const HISTORY_KEY_LOAD = 1;
 const RIVAL_LOAD = 2;
-/** The rival starts earlier, so that its renders are waiting when the other key comes. */
+/** The rival starts earlier, so that its renders are waiting when the other key starts. */
 const HEAD_START_SECONDS = 2;
 const MIN_RATIO = 0.7;
-/** Until the first renders of a load are delivered. */
+/** The time until the first renders of a load are delivered. */
 const WARM_UP_MS = 1_000;
 
 interface Contest {
-  /** The key that has rendered alone before. */
+  /** The key that has already rendered alone. */
   readonly withHistory: string;
   readonly rival: string;
 }
@@ -48,7 +48,7 @@ export const fairness: Scenario = {
       world.figure('capacity', `${capacity.toFixed(1)}/s`);
       await abuse(world, keys, capacity, sendLoad);
       const contest = { withHistory: must(keys[1], 'the second key'), rival: must(keys[2], 'the third key') };
-      // One request at a time, so that each finds a free worker.
+      // One request is sent at a time, so that each finds a free worker.
       const history = await closedLoad(1, world.choose(15, 60), async () => await send(contest.withHistory));
       world.figure('renders before the contest', String(served(history.responses).length));
       await compete(world, contest, capacity, sendLoad);
@@ -77,7 +77,7 @@ async function compete(
   capacity: number,
   sendLoad: SendLoad,
 ): Promise<void> {
-  // Shorter than the time alone: a debt from that time would keep that key from being served until the end.
+  // This is shorter than the time alone, so a debt from that time would keep that key from being served until the end.
   const seconds = world.choose(8, 30);
   const rivalLoad = sendLoad(rival, capacity * RIVAL_LOAD, HEAD_START_SECONDS + seconds);
   await wait(HEAD_START_SECONDS * 1_000);

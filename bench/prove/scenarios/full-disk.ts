@@ -1,4 +1,4 @@
-// The disk fills up under load and is emptied again. Needs root, to mount a small tmpfs.
+// The disk fills up under load and is emptied again. The scenario needs root, to mount a small tmpfs.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';

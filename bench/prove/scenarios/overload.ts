@@ -1,4 +1,5 @@
-// More load than the server can handle: how much it still delivers, how fast, and how fast it refuses the rest.
+// More load than the server can handle. Measures how much it still delivers, how fast, and how fast it refuses the
+// rest.
 
 import { milliseconds, quantile } from '../figures.ts';
 import { closedLoad, goodput, latency, type LoadResult, openLoad, served } from '../load.ts';
@@ -42,7 +43,7 @@ export const overload: Scenario = {
   },
 };
 
-/** Deliveries per second when a few clients send requests without pause. */
+/** Returns deliveries per second when a few clients send requests without pause. */
 export async function capacityOf({ request, subject }: Fixture, body: Buffer, seconds: number): Promise<number> {
   const result = await closedLoad(CLIENTS, seconds, async () => await request({ key: subject.key, body }));
   return goodput(result, 0, Number.POSITIVE_INFINITY);
@@ -55,7 +56,7 @@ function measureCpu(subject: Subject): () => string {
   const read = () => ({
     client: new Map([[process.pid, (process.cpuUsage().user + process.cpuUsage().system) / 1e3]]),
     server: cpuTimesOf([subject.pid]),
-    // A minimum, because the time of workers that exited meanwhile is unknown.
+    // This is a minimum, because the time of workers that exited meanwhile is unknown.
     'workers at least': cpuTimesOf(subject.workers()),
     'stolen by the host': new Map([[0, stolenMs()]]),
   });

@@ -1,5 +1,5 @@
-// A long queue and history of asynchronous renders on SQLite, which runs on the event loop: while the server claims and renders
-// them, every other response must come as quickly as before.
+// A long queue and history of asynchronous renders on SQLite, which runs on the event loop. While the server claims and
+// renders them, every other response must come as quickly as before.
 
 import { request } from 'node:http';
 import path from 'node:path';
@@ -17,7 +17,7 @@ const FINISHED = 20_000;
 const BATCHES = 10;
 const RENDERS_PER_BATCH = 100;
 const PING_EVERY_MS = 10;
-/** How much later than on an idle server a response may come. */
+/** The maximum delay of a response compared with an idle server. */
 const MAX_EXTRA_MS = 50;
 const MIN_SERVED = 0.99;
 const ACTIVE = "select count(*) as n from renders where status in ('queued', 'rendering')";
@@ -60,7 +60,7 @@ async function prove(world: World, { subject, request: render }: Fixture) {
   return { uncertain: new Set([busy.accountId]) };
 }
 
-/** Renders that ended in the last hours. Their results have been deleted. */
+/** Adds renders that ended in the last hours. Their results have been deleted. */
 function addHistory(subject: Subject, accountId: string): void {
   const database = new Database(path.join(subject.dataDirectory, 'storybar.db'));
   database.pragma('busy_timeout = 10000');
@@ -86,7 +86,7 @@ async function sendBatch({ target }: Subject, key: string): Promise<void> {
   if (status !== 202) throw new Error(`a batch got ${status}: ${problem}`);
 }
 
-/** The scenario ends in time, however slow the machine is. Running renders end by themselves. */
+/** Ends the scenario in time, however slow the machine is. Running renders end by themselves. */
 function cancelRest(subject: Subject): void {
   const database = new Database(path.join(subject.dataDirectory, 'storybar.db'));
   database.pragma('busy_timeout = 10000');
@@ -94,7 +94,9 @@ function cancelRest(subject: Subject): void {
   database.close();
 }
 
-/** The milliseconds of each. They are sent on a schedule, so that a stalled server can't hide any of them. */
+/**
+ * Returns the milliseconds of each ping. They are sent on a schedule, so that a stalled server can't hide any of them.
+ */
 async function pings({ target }: Subject, seconds: number): Promise<number[]> {
   const started = performance.now();
   const pending: Promise<number>[] = [];
@@ -106,7 +108,7 @@ async function pings({ target }: Subject, seconds: number): Promise<number[]> {
   return await Promise.all(pending);
 }
 
-/** Through the agent of the target, whose connections are closed before leftovers are counted. */
+/** Uses the agent of the target, whose connections are closed before leftovers are counted. */
 async function exchange(
   { url, agent }: Subject['target'],
   name: string,

@@ -1,5 +1,6 @@
-// Hosts of `asset_url` that never respond or send as slowly as they may, and accounts that together store as much as the
-// service allows. Other accounts must not notice the hosts, and nothing is accepted that finds no room.
+// Hosts of `asset_url` that never respond or send as slowly as allowed, and accounts that together store as much as the
+// service allows. Other accounts must not notice the hosts, and the service must accept nothing that it has no room
+// for.
 
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -12,13 +13,13 @@ import type { Subject, TestAccount } from '../subject.ts';
 import type { Fixture, Scenario, World } from '../world.ts';
 
 const HOST = '127.0.0.2';
-/** With two renders at a time each, as on the free plan. */
+/** Each attacker has two renders at a time, as on the free plan. */
 const ATTACKERS = 5;
 const PER_ACCOUNT = 2;
 const HINTS = Buffer.from('HTTP/1.1 103 x\r\n\r\n'.repeat(3_600));
 const QUIET_MS = 2_000;
 const DRIP_MS = 100;
-/** 100 kB per second, which is fast enough for the server. */
+/** This is 100 kB per second, which is fast enough for the server. */
 const DRIP_BYTES = 10_000;
 
 interface StoredRender {
@@ -48,7 +49,10 @@ export const remoteHosts: Scenario = {
   },
 };
 
-/** Pings show how late other responses are. The machine may be busy itself, so they are compared with pings before. */
+/**
+ * Measures with pings how late other responses are. The machine itself may be busy, so they are compared with earlier
+ * pings.
+ */
 async function neverRespond(world: World, { subject }: Fixture, hosts: Hosts): Promise<void> {
   const accounts = subject.accounts.slice(0, ATTACKERS);
   const quietUntil = performance.now() + QUIET_MS;
@@ -64,7 +68,7 @@ async function neverRespond(world: World, { subject }: Fixture, hosts: Hosts): P
   const delays = await pings;
   world.figure('longest ping before', `${Math.max(...quiet).toFixed(0)} ms`);
   world.figure('longest ping beside hosts that send only 103', `${Math.max(...delays).toFixed(0)} ms`);
-  // A host that is given up only when its time is over has kept the server busy until then.
+  // The server was busy with a host until the deadline if it gave up only then.
   const isCutOff = ({ error }: StoredRender): boolean => error?.detail.includes('informational responses') === true;
   world.none('hosts that could send 103 until their time was over', ended.filter((each) => !isCutOff(each)).length);
 }
@@ -86,7 +90,7 @@ async function dripping(world: World, { subject, journal }: Fixture, hosts: Host
   await until(() => hosts.dripping === 0);
 }
 
-/** As if other accounts had stored the rest, because uploading it would take minutes. */
+/** Fills the storage as if other accounts had stored the rest, because uploading it would take minutes. */
 async function fillStorage(world: World, { subject, journal }: Fixture): Promise<void> {
   query(subject, "insert into stored_bytes_total (shard, bytes) values ('prove', 500000000) returning bytes");
   const attempts = await Promise.all(

@@ -4,7 +4,7 @@
 import { Visitor } from '../../../test/site/visitor.ts';
 import type { Scenario } from '../world.ts';
 
-/** What a network can create in a day. */
+/** The number of accounts that a network can create in a day. */
 const MAX_ACCOUNTS = 20;
 
 export const signUp: Scenario = {

@@ -11,10 +11,10 @@ import type { Subject } from '../subject.ts';
 import type { Scenario } from '../world.ts';
 import { capacityOf } from './overload.ts';
 
-/** Share of the capacity. */
+/** The load as a share of the capacity. */
 const LOAD = 0.4;
 const SAMPLE_MS = 5_000;
-/** Share of the samples that the fit ignores. */
+/** The share of the samples that the fit ignores. */
 const WARM_UP = 0.3;
 const MAX_MB_PER_HOUR = 1;
 
@@ -45,7 +45,7 @@ export const soak: Scenario = {
       for (const component of ['server', 'workers'] as const) {
         const { slope, standardError } = fitLine(warm.map((sample) => [sample.hours, sample[component]]));
         const last = warm.at(-1)?.[component].toFixed(0);
-        // Only growth beyond two standard errors misses the target; less could be noise.
+        // Only growth beyond two standard errors misses the target, because less could be noise.
         const met = component === 'server' ? slope - 2 * standardError <= MAX_MB_PER_HOUR : undefined;
         const target = `<= ${MAX_MB_PER_HOUR} MB/h within 2 standard errors`;
         const value = `${slope.toFixed(1)} +- ${standardError.toFixed(1)} MB/h (${last} MB)`;

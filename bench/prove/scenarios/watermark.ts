@@ -1,5 +1,5 @@
-// Free renders with the trick that removes a mark in a corner: enlarge the canvas, render for free, and crop. The result must
-// differ from the paid one everywhere: in every tile of the image and in the rows of every line.
+// Free renders with the trick that removes a mark in a corner: enlarge the canvas, render for free, and crop. The
+// result must differ from the paid one everywhere: in every tile of the image and in the rows of every line.
 
 import sharp from 'sharp';
 import { must } from '../../../src/primitives/must.ts';
@@ -82,10 +82,10 @@ async function cropped(bytes: Buffer, { left, top }: Padding): Promise<Buffer> {
     .toBuffer();
 }
 
-/** Coding noise of JPEG and WebP is smaller. */
+/** The coding noise of JPEG and WebP is smaller. */
 const NOISE = 24;
 
-/** Whether each tile differs. */
+/** Returns whether each tile differs. */
 function markedTiles(one: Buffer, other: Buffer): boolean[] {
   const columns = Math.floor(IMAGE.width / TILE);
   const tiles = Array.from({ length: columns * Math.floor(IMAGE.height / TILE) }, () => false);
