@@ -40,6 +40,34 @@ describe('readSettings', () => {
     );
   });
 
+  it.each([
+    ['STORYBAR_SIGNUP', 'did you mean STORYBAR_SIGN_UP?'],
+    ['STORYBAR_DATABSE_URL', 'did you mean STORYBAR_DATABASE_URL?'],
+    ['STORYBAR_METRIC_TOKEN_FILE', 'did you mean STORYBAR_METRICS_TOKEN_FILE?'],
+    ['STORYBAR_PORT', 'did you mean PORT?'],
+    ['STORYBAR_ENTIRELY_DIFFERENT', 'see docs/configuration.md'],
+  ])('refuses the unknown variable %s', (name, advice) => {
+    expect(() => readSettings({ [name]: 'closed' })).toThrow(
+      expect.objectContaining({ faults: [`${name} isn't a setting; ${advice}`] }),
+    );
+  });
+
+  it('accepts variables that Kubernetes adds for a service, and those of other programs', () => {
+    const ofService = {
+      STORYBAR_SERVICE_HOST: '10.0.0.7',
+      STORYBAR_SERVICE_PORT: '80',
+      STORYBAR_SERVICE_PORT_HTTP: '80',
+      STORYBAR_PORT: 'tcp://10.0.0.7:80',
+      STORYBAR_PORT_80_TCP: 'tcp://10.0.0.7:80',
+      STORYBAR_PORT_80_TCP_PROTO: 'tcp',
+      STORYBAR_PORT_80_TCP_PORT: '80',
+      STORYBAR_PORT_80_TCP_ADDR: '10.0.0.7',
+    };
+    const ofOthers = { STORYBAR_URL: 'http://127.0.0.1', STORYBAR_MCP_DIRECTORY: '/srv', OTHER: '1' };
+    expect(readSettings({ ...ofService, ...ofOthers })).toMatchObject({ port: 8080 });
+    expect(() => readSettings({ ...ofService, STORYBAR_SIGNUP: 'closed' })).toThrow('STORYBAR_SIGNUP');
+  });
+
   it('reads payment secrets and never repeats them in errors', () => {
     expect(
       readSettings({

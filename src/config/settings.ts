@@ -11,6 +11,7 @@ import type { Setting } from './setting.ts';
 import { SIGN_IN_SETTINGS } from './sign-in-settings.ts';
 import { STORAGE_SETTINGS } from './storage-settings.ts';
 import { TELEMETRY_SETTINGS } from './telemetry-settings.ts';
+import { unknownVariables } from './unknown-variables.ts';
 import { WORKER_SETTINGS } from './worker-settings.ts';
 
 const SETTINGS = {
@@ -44,9 +45,9 @@ export class SettingsError extends Error {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Throws a `SettingsError` that lists every invalid setting. */
+/** Throws a `SettingsError` that lists every invalid setting and every variable that isn't one. */
 export function readSettings(environment: Environment = process.env): Settings {
-  return readTable(SETTINGS, environment);
+  return readTable(SETTINGS, environment, unknownVariables(Object.keys(environment), variableNames()));
 }
 
 /** Reads only these settings, so that a client doesn't depend on the settings of a server. */
@@ -57,8 +58,9 @@ export function readClientSettings(environment: Environment = process.env): Clie
 function readTable<Table extends Readonly<Record<string, Setting<unknown>>>>(
   table: Table,
   environment: Environment,
+  unknown: readonly string[] = [],
 ): Values<Table> {
-  const faults: string[] = [];
+  const faults = [...unknown];
   const entries = Object.entries(table).map(([name, { variable, defaultText, parse }]) => {
     const given = SECRET.test(variable) ? readSecret(environment, variable) : { text: environment[variable] };
     if ('fault' in given) {
@@ -89,7 +91,13 @@ function readSecret(environment: Environment, variable: string): { text: string 
   }
 }
 
-/** Returns the names of this process's environment variables. A sandboxed process checks that it has none. */
+function variableNames(): string[] {
+  return Object.values({ ...SETTINGS, ...CLIENT_SETTINGS }).flatMap(({ variable }) =>
+    SECRET.test(variable) ? [variable, `${variable}_FILE`] : [variable],
+  );
+}
+
+/** The names of this process's environment variables: a sandboxed process checks that it has none. */
 export function environmentVariables(): string[] {
   return Object.keys(process.env);
 }
