@@ -1,7 +1,9 @@
 import { chmodSync, existsSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Settings, SettingsError } from '../config/settings.ts';
-import { type Engine, observeFailures } from '../store/engine.ts';
+import { AppError } from '../errors.ts';
+import { type Engine, isUnavailable, observeFailures } from '../store/engine.ts';
 import type { PostgresEngine } from '../store/postgres-engine.ts';
 import { createStore, type Store } from '../store/store.ts';
 import { SqliteEngine } from '../store/sqlite-engine.ts';
@@ -23,6 +25,25 @@ export async function openStore(
   const store = createStore(observeFailures(engine, () => metrics.storeFailed()));
   metrics.watchPendingWrites(() => store.pendingWrites.list().length);
   return store;
+}
+
+const START_PATIENCE_MS = 30_000;
+const RETRY_PAUSE_MS = 1_000;
+
+/** A server and its database often start together, so a server waits for it a little. Other errors are thrown immediately. */
+export async function onceAvailable<Result>(
+  open: () => Promise<Result>,
+  onRetry: (error: unknown) => void,
+  patienceMs = START_PATIENCE_MS,
+): Promise<Result> {
+  for (const end = performance.now() + patienceMs; ; await wait(RETRY_PAUSE_MS)) {
+    try {
+      return await open();
+    } catch (error) {
+      if (!isUnavailable(error) || performance.now() > end) throw error;
+      onRetry(error);
+    }
+  }
 }
 
 /** For a command that opens the store, uses it and closes it. */
@@ -56,7 +77,8 @@ export async function openEngine(
   } catch (error) {
     const database =
       databaseUrl === '' ? `the database in ${dataDirectory} (STORYBAR_DATA_DIR)` : 'STORYBAR_DATABASE_URL';
-    throw new SettingsError([`${database} cannot be used: ${causeOf(error)}`]);
+    const fault = `${database} cannot be used: ${causeOf(error)}`;
+    throw isUnavailable(error) ? new AppError('storage_unavailable', fault) : new SettingsError([fault]);
   }
 }
 

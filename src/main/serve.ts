@@ -26,7 +26,7 @@ import { loadPlans } from './load-plans.ts';
 import { messageOf } from '../primitives/error-facts.ts';
 import { keepFilesPrivate } from './private-files.ts';
 import { wireBilling } from './wire-billing.ts';
-import { openStore } from './open-store.ts';
+import { onceAvailable, openStore } from './open-store.ts';
 import { openAll, type ResourceStack } from './resource-stack.ts';
 import { createPages } from './pages.ts';
 import { assertPaymentSettings, startPayments } from './payments.ts';
@@ -60,7 +60,10 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
   assertPaymentSettings(settings, plans);
   warnAboutPublicSignUp(settings, logger);
   const onBroken = (error: unknown): void => logger.warn({ err: error }, 'database connection failed, opening another');
-  const store = resources.add(await openStore(settings, onBroken, metrics.dependencies));
+  const onRetry = (error: unknown): void => logger.warn({ err: error }, 'database unavailable, retrying');
+  const store = resources.add(
+    await onceAvailable(async () => await openStore(settings, onBroken, metrics.dependencies), onRetry),
+  );
   await assertPlans(store, plans);
   const billing = resources.add(await wireBilling(settings, store, plans, logger));
   const workArea = resources.add(await WorkArea.open(path.join(settings.dataDirectory, 'work')));

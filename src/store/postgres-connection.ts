@@ -59,9 +59,11 @@ export async function acceptsSessionSettings(config: pg.ClientConfig): Promise<b
   }
 }
 
-/** The driver's own text for a server that doesn't respond is "timeout expired". */
+/** The driver's texts for a server that is silent or hangs up. They have no code. */
+const SILENCE = /^(?:timeout expired|Connection terminated)/u;
+
 function describeRefusal(error: unknown, { connectionString = '' }: pg.ClientConfig): unknown {
-  if (!(error instanceof Error) || !/^(?:timeout expired|Connection terminated)/u.test(error.message)) return error;
+  if (!(error instanceof Error) || !SILENCE.test(error.message)) return error;
   const { host } = new URL(connectionString);
   const text = `${host} accepts connections but PostgreSQL doesn't respond within ${CONNECT_TIMEOUT_MS / 1_000} seconds`;
   return new Error(`${text} (${error.message})`, { cause: error });
@@ -90,6 +92,26 @@ export function isOutage(error: unknown): boolean {
   }
   // Other errors of the driver concern the connection: refused, reset, ended or timed out. Some have no code.
   return error instanceof Error && !(error instanceof TypeError);
+}
+
+const NETWORK_CODES: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPIPE',
+  'ETIMEDOUT',
+]);
+
+/** Before the first connection, only these errors can pass by themselves. Others, such as a wrong certificate, are settings. */
+export function isUnreachable(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return isOutage(error);
+  if (error instanceof AggregateError) return error.errors.some(isUnreachable);
+  if (!(error instanceof Error)) return false;
+  if ('code' in error && NETWORK_CODES.has(String(error.code))) return true;
+  return SILENCE.test(error.message) || isUnreachable(error.cause);
 }
 
 /**

@@ -20,6 +20,7 @@ import {
   connectionConfig,
   isConflict,
   isOutage,
+  isUnreachable,
   isUnstorableText,
   type PostgresOptions,
   SESSION_TIMEOUTS,
@@ -45,15 +46,19 @@ export class PostgresEngine implements Engine {
     this.#begin = begin;
   }
 
-  /** `onIdleError` is called when an idle connection breaks. A connection in use reports the error to its own caller. */
+  /**
+   * `onIdleError` is called when an idle connection breaks. A connection in use reports the error to its own caller. Throws
+   * `storage_unavailable` if another try may succeed.
+   */
   static async open(
     url: string,
     onIdleError: (error: Error) => void,
     options: PostgresOptions = {},
   ): Promise<PostgresEngine> {
     const config = connectionConfig(url, options);
-    const hasOwnSessions = await acceptsSessionSettings(config);
-    await migrate(config);
+    const hasOwnSessions = await prepare(config).catch((error: unknown) => {
+      throw isUnreachable(error) ? unavailable(error) : error;
+    });
     const pool = new pg.Pool({
       ...config,
       ...(hasOwnSessions && SESSION_TIMEOUTS),
@@ -97,6 +102,13 @@ export class PostgresEngine implements Engine {
     this.#closed ??= this.#pool.end();
     await this.#closed;
   }
+}
+
+/** Returns whether connections can have settings of their own. */
+async function prepare(config: pg.ClientConfig): Promise<boolean> {
+  const hasOwnSessions = await acceptsSessionSettings(config);
+  await migrate(config);
+  return hasOwnSessions;
 }
 
 async function onOneConnection<Result>(

@@ -33,6 +33,9 @@ const READS = /^\s*(?:(?:select|pragma|explain)\b|with\b(?!.*\b(?:insert|update|
  */
 const UNAVAILABLE_CODES = /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|NOMEM|READONLY|CANTOPEN|PROTOCOL)/u;
 
+/** Of these, the ones that pass by themselves before the first statement. The others are about the place of the file. */
+const TEMPORARY_CODES = /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|NOMEM|PROTOCOL)/u;
+
 export interface SqliteOptions {
   /** `off` may lose the last commits when the machine fails. Only for tests that don't crash. */
   readonly synchronous?: 'full' | 'off';
@@ -60,13 +63,23 @@ export class SqliteEngine implements Engine {
     this.#synchronous = options.synchronous ?? 'full';
     this.#lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
     this.#onBrokenConnection = options.onBrokenConnection ?? (() => undefined);
-    this.#database = this.#connect(OPEN_TIMEOUT_MS);
+    this.#database = this.#open();
+  }
+
+  /** Throws `storage_unavailable` if another try may succeed. */
+  #open(): Database.Database {
     try {
-      this.#migrate();
-      this.#database.exec('pragma busy_timeout = 0');
+      const database = this.#connect(OPEN_TIMEOUT_MS);
+      try {
+        this.#migrate(database);
+        database.exec('pragma busy_timeout = 0');
+        return database;
+      } catch (error) {
+        database.close();
+        throw error;
+      }
     } catch (error) {
-      this.#database.close();
-      throw error;
+      throw TEMPORARY_CODES.test(codeOf(error)) ? unavailable(error) : error;
     }
   }
 
@@ -147,7 +160,7 @@ export class SqliteEngine implements Engine {
         this.#database.exec('commit');
         return result;
       } catch (error) {
-        this.#rollback();
+        rollback(this.#database);
         // While this connection has the write lock, only an unfinished statement can keep the transaction from its
         // commit.
         if (isBusy(error)) this.#replaceConnection(error);
@@ -208,15 +221,10 @@ export class SqliteEngine implements Engine {
     return result;
   }
 
-  #rollback(): void {
-    // A full disk or a failed commit may have ended the transaction already.
-    if (this.#database.inTransaction) this.#database.exec('rollback');
-  }
-
   /** The version is SQLite's own number. The table holds only what doesn't fit there. */
-  #schemaState(): SchemaState {
-    const version = integer(toRow(this.#database.prepare('pragma user_version').get()), 'user_version');
-    const row: unknown = this.#database.prepare('select compatible_from from schema_version').get();
+  #schemaState(database: Database.Database): SchemaState {
+    const version = integer(toRow(database.prepare('pragma user_version').get()), 'user_version');
+    const row: unknown = database.prepare('select compatible_from from schema_version').get();
     return { version, compatibleFrom: row === undefined ? undefined : integer(toRow(row), 'compatible_from') };
   }
 
@@ -225,32 +233,37 @@ export class SqliteEngine implements Engine {
    * left to do. A table that others reference can be replaced only while foreign keys aren't enforced, so they are
    * checked at the end.
    */
-  #migrate(): void {
-    this.#database.exec('pragma foreign_keys = off; begin immediate');
+  #migrate(database: Database.Database): void {
+    database.exec('pragma foreign_keys = off; begin immediate');
     try {
-      this.#database.exec('create table if not exists schema_version (compatible_from integer not null) strict');
-      const state = this.#schemaState();
+      database.exec('create table if not exists schema_version (compatible_from integer not null) strict');
+      const state = this.#schemaState(database);
       const pending = pendingMigrations(state);
-      for (const migration of pending) this.#database.exec(statementsOf(migration, 'sqlite'));
-      if (pending.length > 0) this.#checkForeignKeys();
+      for (const migration of pending) database.exec(statementsOf(migration, 'sqlite'));
+      if (pending.length > 0) this.#checkForeignKeys(database);
       if (state.version < SCHEMA.version || state.compatibleFrom === undefined) {
-        this.#database.exec(`
+        database.exec(`
           pragma user_version = ${SCHEMA.version};
           delete from schema_version;
           insert into schema_version (compatible_from) values (${SCHEMA.compatibleFrom});
         `);
       }
-      this.#database.exec('commit; pragma foreign_keys = on');
+      database.exec('commit; pragma foreign_keys = on');
     } catch (error) {
-      this.#rollback();
+      rollback(database);
       throw error;
     }
   }
 
-  #checkForeignKeys(): void {
-    const [broken]: unknown[] = this.#database.prepare('pragma foreign_key_check').all([]);
+  #checkForeignKeys(database: Database.Database): void {
+    const [broken]: unknown[] = database.prepare('pragma foreign_key_check').all([]);
     if (broken !== undefined) throw new Error(`the migration breaks a foreign key: ${JSON.stringify(broken)}`);
   }
+}
+
+/** A full disk or a failed commit may have ended the transaction already. */
+function rollback(database: Database.Database): void {
+  if (database.inTransaction) database.exec('rollback');
 }
 
 function isBusy(error: unknown): error is Error & { readonly code: string } {
