@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_PLANS, parsePlans } from '../src/account/plans.ts';
+import { EXIT_CODES } from '../src/cli/exit-codes.ts';
 import { describeSettings } from '../src/config/settings.ts';
 import { fitMemory } from '../src/dispatch/fit-memory.ts';
 import { checkConfiguration, hasHaproxy, SHIPPED_CONFIGURATION, startHaproxy } from './running-haproxy.ts';
@@ -15,6 +16,7 @@ import { startWorker } from './running-worker.ts';
 const ROOT = path.resolve(import.meta.dirname, '..');
 const DEPLOY = path.join(ROOT, 'deploy');
 const read = (file: string): string => readFileSync(path.join(ROOT, file), 'utf8');
+const SYSTEMD_UNIT = 'deploy/systemd/storybar.service';
 const MANIFESTS = readdirSync(path.join(DEPLOY, 'kubernetes')).map((file) => `deploy/kubernetes/${file}`);
 
 /** The first capture group of every match. */
@@ -31,7 +33,7 @@ describe('container files', () => {
   const defaultOf = (variable: string): number =>
     Number(describeSettings().find((setting) => setting.variable === variable)?.defaultText);
 
-  it.each(['compose.yaml', 'Dockerfile', 'deploy/env.example', 'docs/operating.md', ...MANIFESTS])(
+  it.each(['compose.yaml', 'Dockerfile', 'deploy/env.example', SYSTEMD_UNIT, 'docs/operating.md', ...MANIFESTS])(
     '%s mentions only settings that exist',
     (file) => {
       // STORYBAR_PORT is a variable of compose.yaml, and STORYBAR_TICKETS is the name of the NATS stream.
@@ -62,10 +64,35 @@ describe('container files', () => {
   it.each([
     ['Dockerfile', read('Dockerfile').replaceAll(/[",[\]]/gu, '')],
     ['docs/hardening.md', read('docs/hardening.md')],
+    [SYSTEMD_UNIT, read(SYSTEMD_UNIT)],
   ])('%s starts Node with the same V8 flags as `npm start`', (_file, text) => {
     const [command] = read('package.json').match(/node .*storybar\.js/u) ?? ['nothing'];
     expect(command).toContain('--initial-old-space-size=');
     expect(text).toContain(command);
+  });
+
+  it('tells systemd to start a server again whose database is unavailable, but not one with wrong settings', () => {
+    const [stays = ''] = all(/^RestartPreventExitStatus=(.+)$/gmu, read(SYSTEMD_UNIT));
+    expect(stays.split(' ').map(Number)).toEqual([EXIT_CODES.usage, EXIT_CODES.settings]);
+    expect(stays).not.toContain(String(EXIT_CODES.storage_unavailable));
+    expect(read(SYSTEMD_UNIT)).toMatch(/^Restart=always$/mu);
+    const [seconds = ''] = all(/^TimeoutStopSec=(\d+)$/gmu, read(SYSTEMD_UNIT));
+    const needed = defaultOf('STORYBAR_DRAIN_SECONDS') + defaultOf('STORYBAR_SHUTDOWN_SECONDS') + 12;
+    expect(Number(seconds)).toBeGreaterThanOrEqual(needed);
+  });
+
+  it('ships examples without a usable password, and Compose refuses to start without one', () => {
+    const secrets = [
+      ...all(/^(\w*(?:PASSWORD|TOKEN|SECRET\w*|ACCESS_KEY_ID)=.*)$/gmu, read('deploy/env.example')),
+      ...all(/^ {2}([\w-]*(?:password|token|secret[\w-]*|access-key-id|-url): .*)$/gmu, read('deploy/kubernetes/secret.example.yaml')),
+    ];
+    expect(secrets.length).toBeGreaterThan(12);
+    expect(secrets.filter((line) => !/(?:=|: "")$/u.test(line))).toEqual([]);
+    for (const name of ['POSTGRES_PASSWORD', 'NATS_FRONT_PASSWORD', 'NATS_WORKER_PASSWORD', 'STORYBAR_METRICS_TOKEN']) {
+      const uses = all(new RegExp(`\\$\\{${name}(.*?)\\}`, 'gu'), read('compose.yaml'));
+      expect(uses.length).toBeGreaterThan(0);
+      expect(new Set(uses)).toEqual(new Set([':?see deploy/env.example']));
+    }
   });
 
   it('gives a worker enough time to finish the longest video before it is killed', () => {

@@ -8,6 +8,8 @@ export interface Settings {
   readonly apiKey: string;
   /** Files are read from this folder and results are saved to it. Nothing else on the machine is touched. */
   readonly directory: string;
+  /** Bearer token of requests over HTTP; empty for none. */
+  readonly token: string;
 }
 
 export class SettingsError extends Error {}
@@ -24,5 +26,5 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     throw new SettingsError(`STORYBAR_MCP_DIRECTORY must be an absolute path; got ${directory}.`);
   }
   mkdirSync(directory, { recursive: true });
-  return { baseUrl, apiKey, directory: realpathSync(directory) };
+  return { baseUrl, apiKey, directory: realpathSync(directory), token: env['STORYBAR_MCP_TOKEN']?.trim() ?? '' };
 }

@@ -32,11 +32,17 @@ cpSync(path.join(EXAMPLES, 'photo.jpg'), path.join(outside, 'secret.jpg'));
 symlinkSync(path.join(outside, 'secret.jpg'), path.join(directory, 'innocent.jpg'));
 after(() => rmSync(outside, { recursive: true }));
 
-async function startHttp(): Promise<{ child: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, [PROGRAM, '--http', '0'], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+async function startHttp(
+  args: readonly string[] = [],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<{ child: ChildProcess; url: string }> {
+  const child = spawn(process.execPath, [PROGRAM, '--http', '0', ...args], {
+    env: { ...env, ...variables },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   const url = await new Promise<string>((resolve, reject) => {
     let printed = '';
-    child.once('exit', (code) => reject(new Error(`The server exited with ${code}: ${printed}`)));
+    child.once('close', (code) => reject(new Error(`The server exited with ${code}: ${printed}`)));
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       printed += text;
       const found = /Listening on (\S+)/u.exec(printed)?.[1];
@@ -165,9 +171,9 @@ for (const [name, transport] of Object.entries(TRANSPORTS)) {
   });
 }
 
-async function statusOf(headers: Record<string, string>, target = '/mcp'): Promise<number | undefined> {
+async function statusOf(headers: Record<string, string>, target = '/mcp', at = http.url): Promise<number | undefined> {
   return await new Promise((resolve, reject) => {
-    const sent = httpRequest(new URL(target, http.url), { method: 'POST', headers }, (response) => {
+    const sent = httpRequest(new URL(target, at), { method: 'POST', headers }, (response) => {
       response.resume();
       resolve(response.statusCode);
     });
@@ -182,6 +188,24 @@ test('refuses requests over HTTP that name another host or come from a page of a
   assert.equal(await statusOf({ ...usual, host: 'rebound.example.com' }), 403);
   assert.equal(await statusOf({ ...usual, origin: 'https://evil.example.com' }), 403);
   assert.equal(await statusOf(usual, '/'), 404);
+});
+
+test('serves other machines only with the token', async () => {
+  const token = 'a-token-of-at-least-24-characters';
+  const usual = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const { child, url } = await startHttp(['--host', '0.0.0.0'], { STORYBAR_MCP_TOKEN: token });
+  try {
+    const at = url.replace('0.0.0.0', '127.0.0.1');
+    assert.equal(await statusOf(usual, '/mcp', at), 401);
+    assert.equal(await statusOf({ ...usual, authorization: 'Bearer wrong' }, '/mcp', at), 401);
+    const allowed = { ...usual, authorization: `Bearer ${token}`, host: 'mcp.example.com' };
+    assert.equal(await statusOf(allowed, '/mcp', at), 200);
+  } finally {
+    child.kill();
+  }
+  for (const weak of ['', 'short']) {
+    await assert.rejects(startHttp(['--host', '0.0.0.0'], { STORYBAR_MCP_TOKEN: weak }), /STORYBAR_MCP_TOKEN/u);
+  }
 });
 
 test('names the settings that are missing, and exits', async () => {
