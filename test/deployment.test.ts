@@ -84,7 +84,10 @@ describe('container files', () => {
   it('ships examples without a usable password, and Compose refuses to start without one', () => {
     const secrets = [
       ...all(/^(\w*(?:PASSWORD|TOKEN|SECRET\w*|ACCESS_KEY_ID)=.*)$/gmu, read('deploy/env.example')),
-      ...all(/^ {2}([\w-]*(?:password|token|secret[\w-]*|access-key-id|-url): .*)$/gmu, read('deploy/kubernetes/secret.example.yaml')),
+      ...all(
+        /^ {2}([\w-]*(?:password|token|secret[\w-]*|access-key-id|-url): .*)$/gmu,
+        read('deploy/kubernetes/secret.example.yaml'),
+      ),
     ];
     expect(secrets.length).toBeGreaterThan(12);
     expect(secrets.filter((line) => !/(?:=|: "")$/u.test(line))).toEqual([]);
