@@ -60,8 +60,8 @@ export class RemoteLease implements Lease {
     this.#request = request;
   }
 
+  /** Also while NATS is away: until the form is complete, the request may still turn out to be asynchronous. */
   choose(kind: AssetKind): void {
-    this.#host.assertReachable();
     const refusal = this.#host.permits[kind].refusal(this.#request.account);
     if (refusal) throw refusal;
   }
