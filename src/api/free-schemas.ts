@@ -49,7 +49,7 @@ export const FREE_SCHEMAS = {
     },
     keys: {
       ...listOf(complete({ day: DAY, key_id: STRING_OR_NULL, mode: MODE, renders: INTEGER, credits: INTEGER })),
-      description: 'Delivered renders per day and key, as far back as single renders are kept.',
+      description: 'Delivered renders per day and key.',
     },
   }),
 } as const;

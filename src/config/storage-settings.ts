@@ -67,7 +67,7 @@ export const STORAGE_SETTINGS = {
   keepRendersDays: setting(
     'STORYBAR_KEEP_RENDERS_DAYS',
     '90',
-    "Days to keep single renders in an account's history. Daily totals are kept forever.",
+    "Days to keep single renders in an account's history. Totals per day and per key are kept forever.",
     wholeNumber(1, 3_650),
   ),
 } as const;

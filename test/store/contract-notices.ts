@@ -207,4 +207,37 @@ export function usageDetailsContract(world: () => World): void {
     const expected = { day: '2026-01-31', keyId: 'k1', kind: 'image', mode: 'live', outcome: 'delivered' };
     expect(await usage.details(mine, '2026-01-31', '2026-02-01')).toEqual([{ ...expected, renders: 2, credits: 2 }]);
   });
+
+  it.each([
+    ['ahead', '2026-02-20T10:00:00.000Z'],
+    ['behind', '2026-01-10T10:00:00.000Z'],
+  ])('are complete after the clock was %s for a while', async (_direction, wrong) => {
+    const { ledger, usage } = world().store;
+    const mine = await world().account();
+    const render = async (keyId: string): Promise<void> => {
+      const hold = await world().hold(mine, { keyId });
+      await ledger.reserve(hold);
+      await ledger.settle(hold.renderId, DELIVERED);
+    };
+    const counts = async (): Promise<unknown> =>
+      (await usage.details(mine, '2026-01-01', '2026-02-28')).map(({ day, keyId, renders }) => [day, keyId, renders]);
+    await render('k1');
+    // The days until the wrong date look as if they were over, so their sums are stored.
+    world().goTo(wrong);
+    await usage.details(mine, '2026-01-01', '2026-02-28');
+    await render('k1');
+    world().goTo('2026-01-31T12:00:00.000Z');
+    await Promise.all([render('k1'), render('k2'), render('k2')]);
+    const day = wrong.slice(0, 10);
+    const today = [
+      ['2026-01-31', 'k1', 2],
+      ['2026-01-31', 'k2', 2],
+    ];
+    const other = [[day, 'k1', 1]];
+    expect(await counts()).toEqual(day < '2026-01-31' ? [...other, ...today] : [...today, ...other]);
+    world().goTo('2026-03-02T10:00:00.000Z');
+    // The right time reaches the days whose sums were stored early, also after their single renders were deleted.
+    await usage.deleteBefore(new Date('2026-03-02T00:00:00.000Z'));
+    expect(await counts()).toEqual(day < '2026-01-31' ? [...other, ...today] : [...today, ...other]);
+  });
 }

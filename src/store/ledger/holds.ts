@@ -10,7 +10,7 @@ import { toBalance } from './period-balance.ts';
 import { integer, type SqlRow, text } from '../rows.ts';
 import { addUsage } from './usage.ts';
 import { uncountTestRender } from './test-renders.ts';
-import type { RenderKind } from './usage-details.ts';
+import { addToStoredDetails, type RenderKind } from './usage-details.ts';
 import type { KeyMode } from '../../account/api-key.ts';
 
 export interface NewHold {
@@ -71,7 +71,7 @@ export async function closeHold(
   const hold = await first(
     session,
     `update holds set state = :state, outcome = :outcome, finished_at = :at, duration_ms = :durationMs where id = :renderId and state = 'reserved'
-     returning account_id, mode, credits, period_starts_at, created_at, is_counted_test`,
+     returning account_id, key_id, kind, mode, outcome, credits, period_starts_at, created_at, is_counted_test`,
     { state, outcome, at, durationMs: durationMs === undefined ? null : Math.round(durationMs), renderId },
   );
   if (hold === undefined) return false;
@@ -89,7 +89,9 @@ export async function closeHold(
   if (integer(hold, 'is_counted_test') === 1 && state === 'released' && outcome !== BROKEN_FREE) {
     await uncountTestRender(session, accountId, text(hold, 'created_at'));
   }
-  await addUsage(session, { accountId, day: at.slice(0, 10), mode, outcome, renders: 1, credits: charged });
+  const day = at.slice(0, 10);
+  await addUsage(session, { accountId, day, mode, outcome, renders: 1, credits: charged });
+  await addToStoredDetails(session, accountId, day, { ...hold, renders: 1, credits: charged });
   return true;
 }
 

@@ -1,9 +1,10 @@
 // Usage per key, type and outcome. The sums of a past day are computed once, when they are first requested, and stored.
-// Today's are computed each time, so no page has to read more than a day of single renders again.
+// Today's are computed each time, so no page has to read more than a day of single renders again. After a clock was wrong, renders
+// can end on a day whose sums are stored. They are added to these.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { KEY_MODES, type KeyMode } from '../../account/api-key.ts';
-import { type Engine, insertRow } from '../engine.ts';
+import { type Engine, first, insertRow, type SqlSession } from '../engine.ts';
 import { integer, oneOf, type SqlRow, text, textOrNull, toRow } from '../rows.ts';
 import type { Clock } from '../audit.ts';
 import { type SqlCondition, rangesOf } from '../bounded/steps.ts';
@@ -29,6 +30,7 @@ export interface UsageDetail extends UsageDay {
 const DAY_MS = 24 * 3_600_000;
 /** A render may end a little later by the clock of another server. */
 const SETTLED_AFTER_MS = 3_600_000;
+
 function toStored(row: SqlRow): Omit<UsageDetail, 'day'>[] {
   const details: unknown = JSON.parse(text(row, 'details'));
   if (!Array.isArray(details)) throw new TypeError('The stored details of a day are not a list.');
@@ -81,10 +83,10 @@ function isOver(day: string, now: Date): boolean {
 }
 
 async function computeDay(engine: Engine, accountId: string, day: string): Promise<Omit<UsageDetail, 'day'>[]> {
-  // The upper bound is the character after the T of a timestamp, which ends the day.
+  const [start, end] = boundsOf(day);
   const within: SqlCondition = [
     'account_id = :accountId and finished_at >= :start and finished_at < :end',
-    { accountId, start: `${day}T`, end: `${day}U` },
+    { accountId, start, end },
   ];
   const sums = new Map<string, Omit<UsageDetail, 'day'>>();
   for await (const { after, to } of rangesOf(engine, { table: 'holds', column: 'finished_at', within })) {
@@ -93,10 +95,58 @@ async function computeDay(engine: Engine, accountId: string, day: string): Promi
               sum(case state when 'settled' then credits else 0 end) as credits
        from holds where account_id = :accountId and finished_at >= :start and finished_at > :after and finished_at <= :to
        group by key_id, kind, mode, outcome`,
-      { accountId, start: `${day}T`, after, to },
+      { accountId, start, after, to },
     );
     for (const row of rows) addTo(sums, toDetail(row));
   }
+  return inOrder(sums);
+}
+
+/** In the transaction in which a render ends. Does nothing unless the sums of the day are stored, which is rare. */
+export async function addToStoredDetails(
+  session: SqlSession,
+  accountId: string,
+  day: string,
+  ended: SqlRow,
+): Promise<void> {
+  const place = { accountId, day };
+  // Also keeps another server from adding to the same sums until this transaction ends.
+  const lock =
+    'update usage_details set details = details where account_id = :accountId and day = :day returning details';
+  const row = await first(session, lock, place);
+  if (row === undefined) return;
+  const sums = new Map<string, Omit<UsageDetail, 'day'>>();
+  for (const detail of [...toStored(row), toDetail(ended)]) addTo(sums, detail);
+  await session.run('update usage_details set details = :details where account_id = :accountId and day = :day', {
+    ...place,
+    details: JSON.stringify(inOrder(sums)),
+  });
+}
+
+/** Stores the sums of every account with renders on this day, so that they outlive the single renders. */
+export async function storeDay(engine: Engine, day: string): Promise<void> {
+  const [start, end] = boundsOf(day);
+  const within: SqlCondition = ['finished_at >= :start and finished_at < :end', { start, end }];
+  const accounts = new Set<string>();
+  for await (const { after, to } of rangesOf(engine, { table: 'holds', column: 'finished_at', within })) {
+    const sql = `select distinct account_id from holds where finished_at >= :start and finished_at > :after and finished_at <= :to`;
+    for (const row of await engine.all(sql, { start, after, to })) accounts.add(text(row, 'account_id'));
+  }
+  for (const accountId of accounts) {
+    const place = { accountId, day };
+    const known = await engine.all('select day from usage_details where account_id = :accountId and day = :day', place);
+    if (known.length > 0) continue;
+    await store(engine, accountId, [[day, JSON.stringify(await computeDay(engine, accountId, day))]]);
+    await yieldToEventLoop();
+  }
+}
+
+/** The upper bound is the character after the T of a timestamp, which ends the day. */
+function boundsOf(day: string): readonly [start: string, end: string] {
+  return [`${day}T`, `${day}U`];
+}
+
+function inOrder(sums: ReadonlyMap<string, Omit<UsageDetail, 'day'>>): Omit<UsageDetail, 'day'>[] {
   return [...sums].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, detail]) => detail);
 }
 

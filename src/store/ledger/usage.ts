@@ -1,10 +1,10 @@
 import { KEY_MODES, type KeyMode } from '../../account/api-key.ts';
 import { BROKEN_CHARGED, BROKEN_FREE } from '../../account/broken-delivery.ts';
-import { type Engine, type SqlSession, insertRow } from '../engine.ts';
+import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { integer, integerOrNull, oneOf, type SqlRow, text } from '../rows.ts';
 import type { Clock } from '../audit.ts';
-import { type SqlCondition, deleteInSteps, listInSteps } from '../bounded/steps.ts';
-import { usageDetails, type RenderKind, type UsageDay, type UsageDetail } from './usage-details.ts';
+import { deleteInSteps, listInSteps } from '../bounded/steps.ts';
+import { storeDay, usageDetails, type RenderKind, type UsageDay, type UsageDetail } from './usage-details.ts';
 
 export interface RenderSummary {
   readonly id: string;
@@ -72,10 +72,7 @@ export class Usage {
     return rows.map((row) => ({ day: text(row, 'day'), outcome: text(row, 'outcome'), ...toCounts(row) }));
   }
 
-  /**
-   * Returns the deliveries per key and day, as far back as single renders are kept. Renders without a key came from a
-   * marketplace.
-   */
+  /** Returns the deliveries per key and day. Renders without a key came from a marketplace. */
   async keyDays(accountId: string, from: string, to: string): Promise<KeyDay[]> {
     const days = new Map<string, KeyDay>();
     for (const { day, keyId, mode, outcome, renders, credits } of await this.details(accountId, from, to)) {
@@ -147,11 +144,25 @@ export class Usage {
     });
   }
 
-  /** Deletes single renders that ended before `at`; the sums per day stay. */
+  /** Deletes single renders that ended before `at`, day by day. The sums per day and key stay, however wrong the clock was. */
   async deleteBefore(at: Date): Promise<number> {
-    const isOver: SqlCondition = ["state <> 'reserved' and finished_at < :at", { at }];
-    return await deleteInSteps(this.#engine, 'holds', ['id'], isOver);
+    for (let deleted = 0; ; ) {
+      const oldest = await first(
+        this.#engine,
+        'select finished_at from holds where finished_at < :at order by finished_at limit 1',
+        { at },
+      );
+      if (oldest === undefined) return deleted;
+      const day = text(oldest, 'finished_at').slice(0, 10);
+      await storeDay(this.#engine, day);
+      const end = nextDay(day) < at.toISOString() ? nextDay(day) : at.toISOString();
+      deleted += await deleteInSteps(this.#engine, 'holds', ['id'], ['finished_at < :end', { end }]);
+    }
   }
+}
+
+function nextDay(day: string): string {
+  return new Date(Date.parse(day) + 86_400_000).toISOString();
 }
 
 function toCounts(row: SqlRow): Pick<UsageDay, 'mode' | 'renders' | 'credits'> {
