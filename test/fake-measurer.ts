@@ -16,6 +16,8 @@ export const fakeMeasurer: Measurer = {
     if (run.kind !== 'text') return { width, ascent: 0, descent: 0 };
     return { width, ascent: ASCENT * fontSize, descent: DESCENT * fontSize };
   },
+  letterInk: () => undefined,
+  blankAt: () => 0,
 };
 
 function letters(grapheme: string): number {

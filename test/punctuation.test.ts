@@ -12,12 +12,14 @@ import { TextEngine } from '../src/raster/text-engine.ts';
 const engine = new TextEngine();
 const CANVAS = { width: 1080, height: 1080 };
 
-/** The width of the only line of a caption, in em. */
+/** The width of the only line of a caption with the blank parts of the punctuation at its ends, in em. */
 function lineWidth(text: string): number {
   const { bars } = layoutOverlays([{ text, position: null }], CANVAS, (caption) => engine.measurerFor(caption));
   const { lines, fontSize } = must(bars[0], 'the bar');
   expect(lines).toHaveLength(1);
-  return must(lines[0], 'the line').width / fontSize;
+  const measurer = engine.measurerFor(text);
+  const widths = must(lines[0], 'the line').runs.map((run) => measurer.measure(run, fontSize).width);
+  return widths.reduce((sum, width) => sum + width, 0) / fontSize;
 }
 
 describe('a sequence of ASCII punctuation', () => {

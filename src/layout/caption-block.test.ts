@@ -15,8 +15,14 @@ function block(text: string, width: number, height: number, measurer: Measurer =
 /** Returns a measurer whose ink extends this many em above and below the baseline. */
 function inked(ascent: number, descent: number): Measurer {
   return {
+    ...fakeMeasurer,
     measure: (run, size) => ({ ...fakeMeasurer.measure(run, size), ascent: ascent * size, descent: descent * size }),
   };
+}
+
+/** A measurer whose letters have their ink there, in em above the baseline. */
+function lettered(top: number, bottom: number, centerOfGravity: number, markedTop: number = top): Measurer {
+  return { ...fakeMeasurer, letterInk: () => ({ top, markedTop, bottom, centerOfGravity, area: 1 }) };
 }
 
 describe('scaleFor', () => {
@@ -85,25 +91,20 @@ describe('layoutCaption: baselines', () => {
     expect((lines[0]?.baseline ?? 0) - capitalHeight / 2).toBeCloseTo(height / 2, 0);
   });
 
-  it('baselines are higher in lines that are mostly Arabic, without a change in height', () => {
-    const latin = block('Hi there\nhello', 1080, 1920);
-    const shifts = (text: string): number[] => {
-      const { height, lines } = block(text, 1080, 1920);
+  it('baselines are higher for letters that hang low, by the same distance in each line, without a change in height', () => {
+    const latin = block('a\nb\n🎉', 1080, 1920);
+    const raises = (measurer: Measurer): number[] => {
+      const { height, lines } = block('a\nb\n🎉', 1080, 1920, measurer);
       expect(height).toBe(latin.height);
       const inPixels = lines.map(({ baseline }, index) => (latin.lines[index]?.baseline ?? 0) - baseline);
-      return inPixels.map((shift) => Math.round((shift / 51.84) * 10) / 10);
+      return inPixels.map((raise) => Math.round((raise / 51.84) * 100) / 100);
     };
-    expect(shifts('صباح الخير\nhello')).toEqual([0.2, 0]);
-    expect(shifts('hello\nمرحبا OK')).toEqual([0, 0.2]);
-    expect(shifts('Hello سلام\n۱۲۳۴')).toEqual([0, 0]);
-    expect(shifts('שלום\nדבר')).toEqual([0, 0]);
-    expect(shifts('الرَّحْمَٰنِ\nالرَّحِيمِ')).toEqual([0, 0]);
-  });
-
-  it('baselines of emoji stay the same in lines that are raised', () => {
-    const [line] = block('عيد سعيد 🎂', 1080, 1920).lines;
-    expect(line?.emojiBaseline).toBe(block('Hi 🎂', 1080, 1920).lines[0]?.baseline);
-    expect(line?.baseline).toBeLessThan(line?.emojiBaseline ?? 0);
+    expect(raises(lettered(0.727, -0.2, 0.3))).toEqual([0, 0, 0]);
+    expect(raises(lettered(0.727, 0, 0.1635))).toEqual([0.14, 0.14, 0.14]);
+    expect(raises(lettered(0.727, -0.46, 0.3))).toEqual([0.23, 0.23, 0.23]);
+    expect(raises(lettered(0.527, -0.46, 0.3))).toEqual([0.23, 0.23, 0.23]);
+    expect(raises(lettered(0.727, -0.46, 0.3, 1.0635))).toEqual([0.1, 0.1, 0.1]);
+    expect(raises(lettered(0.727, -5, 0))).toEqual([0.31, 0.31, 0.31]);
   });
 
   it('baselines are whole pixels, one line height apart', () => {
@@ -128,6 +129,17 @@ describe('layoutCaption: tall and deep ink', () => {
     const { lines } = block('a\nb', 1080, 1920, inked(1.1, 0.6));
     const [first, second] = lines;
     expect((second?.baseline ?? 0) - (first?.baseline ?? 0)).toBeGreaterThanOrEqual(Math.floor(1.7 * 51.84));
+  });
+
+  it('lines have the same distance if the ink of one needs only a little more', () => {
+    const measurer: Measurer = {
+      ...fakeMeasurer,
+      measure: (run, size) => ({ width: size, ascent: (run.text === 'tall' ? 1.2 : 0.75) * size, descent: 0.2 * size }),
+    };
+    const { height, lines } = block('a\ntall\na', 1080, 1920, measurer);
+    const [first = 0, second = 0, third = 0] = lines.map(({ baseline }) => baseline);
+    expect(Math.abs(second - first - (third - second))).toBeLessThanOrEqual(1);
+    expect(height).toBe(Math.round((1.2 + 1.4 + 2) * 51.84));
   });
 
   it('tall and deep ink does not change the bar while it stays within ordinary bounds', () => {

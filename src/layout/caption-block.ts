@@ -5,13 +5,12 @@ import type { Size } from './geometry.ts';
 import type { Measurer } from './measurer.ts';
 import { analyzeParagraph, layoutParagraph, type TextLine } from './paragraph.ts';
 import type { Spacing } from './look.ts';
+import { raiseOf } from './raise.ts';
 import { type Scale, style } from './style.ts';
 
 interface PlacedLine extends TextLine {
   /** The baseline in pixels below the top edge of the bar. */
   readonly baseline: number;
-  /** Differs from `baseline` only where letters are raised. */
-  readonly emojiBaseline: number;
   /** The rows of the line with its padding. They overlap those of its neighbors. */
   readonly top: number;
   readonly bottom: number;
@@ -26,10 +25,8 @@ export interface CaptionBlock {
 
 /** The maximum extra space, in em, for stacked marks at one edge of the bar or between two lines. */
 const MAX_GROWTH = 1.2;
-const ARABIC = /\p{Script=Arabic}/u;
-const LETTERS = /\p{L}/gu;
-const ARABIC_LETTERS = /(?=\p{L})\p{Script=Arabic}/gu;
-const ARABIC_VOWELS = /[\u0610-\u061a\u064b-\u0652\u0656-\u065f\u0670\u06d6-\u06ed]/gu;
+/** How much closer lines may come than their ink needs, in em, so that all lines of a bar have the same distance. */
+const MAX_TIGHTENING = 0.15;
 const SHRINK_STEPS = 12;
 const MIN_FONT_SIZE = 0.5;
 
@@ -41,7 +38,7 @@ export function layoutCaption(text: string, room: Size, scale: Scale, measurer: 
     const lines = paragraphs.flatMap((paragraph) =>
       layoutParagraph(paragraph, wrapWidthAt(fontSize), fontSize, measurer),
     );
-    return blockOf(lines, fontSize, scale.spacing);
+    return blockOf(lines, fontSize, scale.spacing, measurer);
   };
   const fits = (block: CaptionBlock): boolean =>
     block.height <= room.height && block.lines.every((line) => line.width <= wrapWidthAt(block.fontSize));
@@ -74,31 +71,34 @@ function largestFitting(
   return best;
 }
 
-function blockOf(lines: readonly TextLine[], fontSize: number, spacing: Spacing): CaptionBlock {
+function blockOf(lines: readonly TextLine[], fontSize: number, spacing: Spacing, measurer: Measurer): CaptionBlock {
   const { baselines, height } = stack(lines, fontSize, spacing);
   const rounded = Math.max(1, Math.round(height));
   const shift = (rounded - height) / 2;
+  const inked = lines.map((line, index) => ({
+    baseline: must(baselines[index], 'the baseline').baseline + shift,
+    ink: measurer.letterInk(line.runs),
+  }));
+  const raise = Math.round(raiseOf(inked, rounded, fontSize));
   return {
     fontSize,
     height: rounded,
     lines: lines.map((line, index) => {
-      const { letters, emoji, above, below } = must(baselines[index], 'the baseline');
-      const emojiBaseline = Math.round(emoji + shift);
+      const { baseline, above, below } = must(baselines[index], 'the baseline');
+      const unraised = Math.round(baseline + shift);
       return {
         ...line,
-        baseline: Math.round(letters + shift),
-        emojiBaseline,
-        top: index === 0 ? 0 : emojiBaseline - Math.round(above),
-        bottom: index === lines.length - 1 ? rounded : emojiBaseline + Math.round(below),
+        baseline: unraised - raise,
+        top: index === 0 ? 0 : unraised - Math.round(above),
+        bottom: index === lines.length - 1 ? rounded : unraised + Math.round(below),
       };
     }),
   };
 }
 
-interface Baselines {
-  readonly letters: number;
-  readonly emoji: number;
-  /** The height of the line with its padding, above and below `emoji`. */
+interface Baseline {
+  readonly baseline: number;
+  /** The height of the line with its padding, above and below the baseline. */
   readonly above: number;
   readonly below: number;
 }
@@ -111,46 +111,32 @@ function stack(
   lines: readonly TextLine[],
   em: number,
   { padding, clearance }: Spacing,
-): { baselines: Baselines[]; height: number } {
+): { baselines: Baseline[]; height: number } {
   const above = (padding + style.lineHeight / 2 + style.baselineBelowMiddle) * em;
   const below = (padding + style.lineHeight / 2 - style.baselineBelowMiddle) * em;
-  const pitch = style.lineHeight * em;
-  const texts = lines.map(textOf);
-  const raise = arabicRaise(texts.join('')) * em;
-  const baselines: Baselines[] = [];
-  let previousDescent: number | undefined;
-  let baseline = 0;
-  for (const [index, line] of lines.entries()) {
-    const raised = raise > 0 && isMostlyArabic(texts[index] ?? '') ? raise : 0;
-    const grownAbove = growToFit(above, line.ascent + raised + clearance * em, em);
-    const grownBelow = growToFit(below, line.descent - raised + clearance * em, em);
-    baseline +=
-      previousDescent === undefined ? grownAbove : growToFit(pitch, previousDescent + line.ascent + raised, em);
-    baselines.push({ letters: baseline - raised, emoji: baseline, above: grownAbove, below: grownBelow });
-    previousDescent = line.descent - raised;
-  }
-  return { baselines, height: baseline + (baselines.at(-1)?.below ?? below) };
+  const edges = lines.map((line) => ({
+    above: growToFit(above, line.ascent + clearance * em, em),
+    below: growToFit(below, line.descent + clearance * em, em),
+  }));
+  const distances = evened(
+    lines.slice(1).map((line, index) => {
+      const before = must(lines[index], 'the line before');
+      return growToFit(style.lineHeight * em, before.descent + line.ascent, em);
+    }),
+    em,
+  );
+  let baseline = edges[0]?.above ?? above;
+  const baselines = edges.map((edge, index) => {
+    baseline += distances[index - 1] ?? 0;
+    return { baseline, ...edge };
+  });
+  return { baselines, height: baseline + (edges.at(-1)?.below ?? below) };
 }
 
-function textOf({ runs }: TextLine): string {
-  return runs.map((run) => run.text).join('');
-}
-
-function isMostlyArabic(line: string): boolean {
-  const arabic = count(line, ARABIC_LETTERS);
-  return arabic > 0 && arabic > count(line, LETTERS) / 2;
-}
-
-/** Returns the raise in em. It is the same for all lines of a caption, so that they keep their distances. */
-function arabicRaise(text: string): number {
-  if (!ARABIC.test(text)) return 0;
-  const isVocalized = count(text, ARABIC_VOWELS) > count(text, ARABIC_LETTERS) / 4;
-  // The marks of fully vocalized text need the room above the letters.
-  return isVocalized ? 0 : style.arabicRaise;
-}
-
-function count(text: string, pattern: RegExp): number {
-  return text.match(pattern)?.length ?? 0;
+/** The same distance between all lines, unless one of them needs much more than the others. */
+function evened(distances: readonly number[], em: number): readonly number[] {
+  const mean = distances.reduce((sum, distance) => sum + distance, 0) / distances.length;
+  return Math.max(...distances) - mean <= MAX_TIGHTENING * em ? distances.map(() => mean) : distances;
 }
 
 function growToFit(normal: number, needed: number, em: number): number {

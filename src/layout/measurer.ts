@@ -14,7 +14,22 @@ export interface Extent {
   readonly descent: number;
 }
 
+/** Where the letters of a line have their ink, in em above the baseline. Vowel marks, punctuation and emoji don't count. */
+export interface LetterInk {
+  readonly top: number;
+  /** The top of the ink with vowel marks. */
+  readonly markedTop: number;
+  readonly bottom: number;
+  readonly centerOfGravity: number;
+  /** In square em. */
+  readonly area: number;
+}
+
 /** Measures the runs of one caption. It is injected, so that the layout can be tested without fonts. */
 export interface Measurer {
   measure(run: Run, fontSize: number): Extent;
+  /** Undefined for a line without letters. */
+  letterInk(runs: readonly Run[]): LetterInk | undefined;
+  /** The blank part, in em, of full-width punctuation at the left or right end of a line. */
+  blankAt(side: 'left' | 'right', run: Run): number;
 }

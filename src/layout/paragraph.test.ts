@@ -220,6 +220,7 @@ describe('layoutParagraph: runs', () => {
 describe('layoutParagraph: shaping that makes a line wider than its words', () => {
   it('lines stay within the width when shaping makes them wider than their words', () => {
     const widening = {
+      ...fakeMeasurer,
       measure: (run: Parameters<typeof fakeMeasurer.measure>[0], size: number) => {
         const extent = fakeMeasurer.measure(run, size);
         return run.text.includes(' ') ? { ...extent, width: extent.width * 1.2 } : extent;

@@ -176,18 +176,24 @@ function composeLine(
   const levels = paragraph.levels.subarray(start, start + text.length);
   // A soft hyphen is visible only where a line ends with it and the paragraph continues.
   const ending = text.endsWith(SOFT_HYPHEN) && end < paragraph.text.length ? HYPHEN : '';
+  const ordered = visualOrder(logicalRuns(text, levels, ending));
+  // Full-width punctuation hangs: the blank part of its square doesn't count when the line is centered.
+  const hanging = (side: 'left' | 'right'): number => {
+    const run = ordered.at(side === 'left' ? 0 : -1);
+    return run === undefined ? 0 : measurer.blankAt(side, run) * fontSize;
+  };
   const runs: PlacedRun[] = [];
-  let x = 0;
+  let x = 0 - hanging('left');
   let ascent = 0;
   let descent = 0;
-  for (const { level: _, ...run } of visualOrder(logicalRuns(text, levels, ending))) {
+  for (const { level: _, ...run } of ordered) {
     const extent = measurer.measure(run, fontSize);
     runs.push({ ...run, x });
     x += extent.width;
     ascent = Math.max(ascent, extent.ascent);
     descent = Math.max(descent, extent.descent);
   }
-  return { width: x, ascent, descent, runs };
+  return { width: Math.max(0, x - hanging('right')), ascent, descent, runs };
 }
 
 function logicalRuns(text: string, levels: Uint8Array, ending: string): (Run & { level: number })[] {

@@ -18,9 +18,6 @@ const WRAP_SHARE = 0.92;
 /** Distance of the baseline below the middle of its line. It is half the cap height, so that capitals are centered. */
 const BASELINE_BELOW_MIDDLE = 0.3635;
 
-/** Arabic letters have their weight at the baseline and below it, so their lines are raised to look centered. */
-const ARABIC_RAISE = 0.2;
-
 /** Emoji are nominally 1.25 em wide. They are drawn smaller, and raised so that they stay centered. */
 const EMOJI_SCALE = 0.9;
 const EMOJI_RAISE = 0.05;
@@ -36,7 +33,6 @@ export interface Scale {
 export const style = {
   lineHeight: LINE_HEIGHT,
   baselineBelowMiddle: BASELINE_BELOW_MIDDLE,
-  arabicRaise: ARABIC_RAISE,
   emojiScale: EMOJI_SCALE,
   emojiRaise: EMOJI_RAISE,
 } as const;

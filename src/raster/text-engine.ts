@@ -9,13 +9,14 @@ import { isEmoji } from '../layout/emoji.ts';
 import type { Size } from '../layout/geometry.ts';
 import type { Bar, Layout } from '../layout/layout.ts';
 import { type Look, OUTLINE_WIDTH } from '../layout/look.ts';
-import type { Extent, Measurer, Run } from '../layout/measurer.ts';
+import type { Extent, LetterInk, Measurer, Run } from '../layout/measurer.ts';
 import { style } from '../layout/style.ts';
 import { type Band, compositeOver, wordsOf } from './band.ts';
 import { BarPixels, type PaintedRun, TRUE_COVERAGE_GRAY } from './bar-pixels.ts';
 import type { FontFile } from './font-files.ts';
 import { type CaptionFonts, type DrawableCaption, FontIndex } from './font-index.ts';
 import { paintLabel } from './label-path.ts';
+import { LetterInkMeter } from './letter-ink.ts';
 import { canvasHeight, MAX_CANVAS_PIXELS, type PaintedStrips, stripsOf } from './painted-strips.ts';
 import { runParts } from './run-parts.ts';
 import { SurroundPixels } from './surround-pixels.ts';
@@ -28,6 +29,7 @@ export class TextEngine {
   readonly #index: FontSource;
   readonly #registered = new Set<string>();
   readonly #maxCanvasPixels: number;
+  readonly #inkMeter = new LetterInkMeter();
   #canvas: Canvas = createCanvas(1, 1);
 
   /** A smaller canvas needs less memory, and more time for large captions. */
@@ -65,14 +67,33 @@ export class TextEngine {
     const isTight = look !== undefined && look.surround !== 'bar';
     const context = this.#canvas.getContext('2d');
     const cache = new Map<string, Extent>();
-    return {
-      measure: (run, fontSize) => {
-        const key = `${fontSize}|${run.kind}|${run.rtl}|${run.text}`;
-        const extent = cache.get(key) ?? measureRun(context, fonts, run, fontSize, isTight);
-        cache.set(key, extent);
-        return extent;
-      },
+    const measure = (run: Run, fontSize: number): Extent => {
+      const key = `${fontSize}|${run.kind}|${run.rtl}|${run.text}`;
+      const extent = cache.get(key) ?? measureRun(context, fonts, run, fontSize, isTight);
+      cache.set(key, extent);
+      return extent;
     };
+    const inks = new Map<string, LetterInk | undefined>();
+    return {
+      measure,
+      letterInk: (runs) => {
+        const key = runs.map(({ rtl, text }) => `${rtl}|${text}`).join('|');
+        const ink = inks.has(key) ? inks.get(key) : this.#letterInk(fonts, runs);
+        inks.set(key, ink);
+        return ink;
+      },
+      blankAt: (side, run) => blankAt(context, fonts, side, run),
+    };
+  }
+
+  #letterInk(fonts: CaptionFonts, runs: readonly Run[]): LetterInk | undefined {
+    const context = this.#canvas.getContext('2d');
+    const widths = runs.map((run) => measureRun(context, fonts, run, 1).width);
+    const lineWidth = widths.reduce((sum, width) => sum + width, 0);
+    return this.#inkMeter.measure(runs, lineWidth, (canvas, run, x, baseline, fontSize) => {
+      paintRuns(canvas, [{ ...run, x, right: x, baseline }], fonts, fontSize, 'fillText');
+      return measureRun(canvas, fonts, run, fontSize).width;
+    });
   }
 
   /** Draws the bars as bands that don't overlap, from top to bottom. */
@@ -179,6 +200,12 @@ export class TextEngine {
   }
 }
 
+const FULL_WIDTH_PUNCTUATION =
+  /^[\u3001-\u3003\u3008-\u3011\u3014-\u301f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff3d\uff5b\uff5d-\uff60“”‘’]/u;
+const BLANK_FONT_SIZE = 100;
+/** The usual distance of ink from the edge of the square of a Han character, in em. */
+const LETTER_GAP = 0.05;
+
 interface BarText {
   readonly runs: readonly PaintedRun[];
   readonly fonts: CaptionFonts;
@@ -190,12 +217,12 @@ const STEP_PIXELS = 2_000_000;
 /** No ink is farther from its baseline than this, in em: stacked marks of Tibetan and Javanese are the tallest. */
 const MAX_INK = 4;
 
-function paintedRuns({ runs, x: left, width, baseline, emojiBaseline }: Bar['lines'][number]): PaintedRun[] {
+function paintedRuns({ runs, x: left, width, baseline }: Bar['lines'][number]): PaintedRun[] {
   return runs.map((run, index) => ({
     ...run,
     x: left + run.x,
     right: left + (runs[index + 1]?.x ?? width),
-    baseline: run.kind === 'text' ? baseline : emojiBaseline,
+    baseline,
   }));
 }
 
@@ -288,6 +315,16 @@ function measureRun(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontS
   }
   // Emoji are always centered on the line and never make it taller.
   return run.kind === 'text' ? { width, ascent, descent } : { width, ascent: 0, descent: 0 };
+}
+
+/** Adjacent punctuation is closer together already, so only the character at the end matters. */
+function blankAt(context: SKRSContext2D, fonts: CaptionFonts, side: 'left' | 'right', run: Run): number {
+  const char = run.kind === 'text' && fonts.cjk ? graphemes(run.text).at(side === 'left' ? 0 : -1) : undefined;
+  if (char === undefined || !FULL_WIDTH_PUNCTUATION.test(char)) return 0;
+  setFont(context, partsOf(context, fonts, { ...run, text: char }, 1)[0]?.fonts ?? fonts, run, BLANK_FONT_SIZE);
+  const { width, actualBoundingBoxLeft, actualBoundingBoxRight } = context.measureText(char);
+  const blank = side === 'left' ? -actualBoundingBoxLeft : width - actualBoundingBoxRight;
+  return Math.max(0, blank / BLANK_FONT_SIZE - LETTER_GAP);
 }
 
 interface Group {
