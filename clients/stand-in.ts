@@ -1,5 +1,5 @@
-// Stands in for what the service can't show on demand: errors that pass. It renders nothing, and tells tests which requests it
-// got. It also serves the example files for `asset_url`, and receives webhooks.
+// A stand-in for what the service can't show on demand: temporary errors. It renders nothing, and reports the requests
+// it got to tests. It also serves the example files for `asset_url`, and receives webhooks.
 
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -69,7 +69,7 @@ class Service {
     if (area === 'files') await sendFile(name, response);
     else if (area === 'seen') json(response, this.#seen);
     else if (area === 'hooks' && method === 'GET') {
-      // Those that `POST` requests to the same URL brought.
+      // Returns the webhooks that `POST` requests sent to the same URL.
       json(
         response,
         this.#webhooks.filter((webhook) => webhook.url === url),
@@ -85,7 +85,7 @@ class Service {
     }
   }
 
-  /** The text of the caption decides what happens. */
+  /** The text of the caption decides the response. */
   #overlay(request: IncomingMessage, body: Buffer, response: ServerResponse): void {
     const { text = '' } = fieldsOf(request, body);
     const key = String(request.headers['idempotency-key']);
@@ -104,7 +104,7 @@ async function sendFile(name: string, response: ServerResponse): Promise<void> {
   if (name === 'small.png') response.setHeader('content-type', 'image/png').end(SMALL_IMAGE);
   else if (name === 'broken.jpg') response.end(IMAGE.subarray(0, 200));
   else if (name === 'endless.jpg') {
-    // A render of this file goes on until it is canceled or the server runs out of patience.
+    // A render of this file goes on until it is canceled or the server gives up.
     response.write(IMAGE.subarray(0, 200));
   } else {
     const content = await readFile(path.join(EXAMPLES, path.basename(name))).catch(() => undefined);
@@ -119,7 +119,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Enough of a parser for the forms of well-behaved clients. */
+/** A minimal parser for the forms of well-behaved clients. */
 function fieldsOf({ headers }: IncomingMessage, body: Buffer): Fields {
   const type = headers['content-type'] ?? '';
   if (type === 'application/json') return JSON.parse(body.toString()) as Fields;

@@ -123,7 +123,7 @@ describe.skipIf(!hasSharedMedia)('real animated WebPs (skipped without ../shared
       .flatten({ background: '#000' })
       .raw()
       .toBuffer({ resolveWithObject: true });
-    // Away from the caption. The video has even sides and less color resolution.
+    // This pixel is away from the caption. The video has even sides and less color resolution.
     const [x, y] = [Math.floor(width / 2), Math.floor(pageHeight / 4)];
     for (const [page, frame] of clip.frames.entries()) {
       const at = ((page * pageHeight + y) * width + x) * info.channels;

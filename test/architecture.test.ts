@@ -1,4 +1,4 @@
-// Architecture rules as data: which module may import which, and the limits on files and folders.
+// Architecture rules as data: the imports that each module may have, and the limits on files and folders.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -24,10 +24,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   mail: [],
   config: [],
   telemetry: [],
-  // What callers get: statuses, problems, and schemas of responses.
+  // The interface for callers: statuses, problems, and schemas of responses.
   api: ['store', 'render', 'caption', 'errors.ts'],
   fetch: ['media', 'caption', 'errors.ts'],
-  // The use case: what happens to a render, whoever asks for it. It knows nothing of HTTP requests.
+  // The use case: the life of a render, whoever requests it. It knows nothing of HTTP requests.
   renders: [
     'api',
     'fetch',
@@ -82,7 +82,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: ['*'],
 };
 
-/** From these modules, the modules in `from` may import only the files of the interface. */
+/** The modules in `from` may import only the interface files of these modules. */
 const INTERFACE_ONLY: Readonly<
   Record<string, { readonly from: readonly string[]; readonly files: readonly string[] }>
 > = {
@@ -225,7 +225,7 @@ describe('import rules', () => {
   it('browser code loads only browser code and pure modules, which load no package', () => {
     const loaded = new Set(production.filter((file) => file.startsWith(BROWSER_CODE)));
     expect(loaded.size).toBeGreaterThan(5);
-    // A set also visits what is added to it on the way.
+    // Iterating a set also visits items that are added on the way.
     for (const file of loaded) for (const target of loadedBy(file)) loaded.add(target);
     const isForBrowsers = (file: string): boolean =>
       file.startsWith(BROWSER_CODE) || [...PURE, 'primitives', 'errors.ts'].includes(moduleOf(file));

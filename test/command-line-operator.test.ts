@@ -35,7 +35,7 @@ async function storybar(args: readonly string[], environment: Record<string, str
   return await runCommand(args, { cwd: folder, env: environmentWith(environment) });
 }
 
-/** The same in a process of its own. */
+/** Like `storybar`, in a process of its own. */
 async function storybarProcess(...args: string[]): Promise<CommandResult> {
   const program = path.join(ROOT, 'bin/storybar.js');
   const place = { cwd: folder, env: environmentWith() };
@@ -55,7 +55,7 @@ async function account(plan = 'pro'): Promise<string> {
   return (await json<{ id: string }>('accounts', 'create', '--plan', plan, '--name', 'Ann')).id;
 }
 
-/** Records a render the way a server does. */
+/** Records a render in the same way as a server. */
 async function render(accountId: string, credits: number, end: 'settle' | 'none' = 'settle'): Promise<void> {
   const engine = new SqliteEngine(path.join(folder, 'data', 'storybar.db'));
   const { accounts, ledger } = createStore(engine);

@@ -25,7 +25,7 @@ async function storybar(...args: string[]): Promise<CommandResult> {
   return await runCommand(args, { cwd: folder, env: { PATH: process.env['PATH'] ?? '' } });
 }
 
-/** The same in a process of its own, with the bytes that it writes to standard output. */
+/** Like `storybar`, in a process of its own, with the bytes that it writes to standard output. */
 async function storybarProcess(...args: string[]) {
   const program = path.join(ROOT, 'bin/storybar.js');
   return await promisify(execFile)(process.execPath, [program, ...args], { cwd: folder, encoding: 'buffer' }).then(

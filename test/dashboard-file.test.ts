@@ -1,5 +1,5 @@
-// deploy/grafana-dashboard.json and deploy/prometheus/alerts.yml name metrics: each must exist, and the dashboard must show
-// each of ours. promtool checks the rules and the names.
+// deploy/grafana-dashboard.json and deploy/prometheus/alerts.yml name metrics. Each must exist, and the dashboard must
+// show each of ours. promtool checks the rules and the names.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ function allMetrics(): Metrics {
   return metrics;
 }
 
-/** Name and type of every metric of the server. */
+/** Returns the name and type of every metric of the server. */
 async function metricTypes(): Promise<Map<string, string>> {
   const types = (await allMetrics().text()).matchAll(/^# TYPE (?<name>\S+) (?<kind>\S+)$/gmu);
   return new Map([...types].map(({ groups }) => [groups?.['name'] ?? '', groups?.['kind'] ?? '']));
@@ -46,7 +46,7 @@ async function metricTypes(): Promise<Map<string, string>> {
 const namesIn = (text: string): string[] => [...text.matchAll(/storybar_\w+/gu)].map(([name]) => name);
 const queried = new Set(expressions.flatMap(namesIn));
 
-/** The names that no metric has. */
+/** Returns the names that no metric has. */
 async function unknownAmong(names: Iterable<string>): Promise<string[]> {
   const known = await metricTypes();
   const exists = (name: string): boolean =>

@@ -1,4 +1,4 @@
-// The files in deploy/, and where HAProxy and NATS are installed, the programs with these files.
+// The files in deploy/ and, where HAProxy and NATS are installed, the programs with these files.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -292,7 +292,7 @@ describe.skipIf(!hasNats)('NATS (needs nats-server)', () => {
       const response = await post(server, form({ width: '64', height: '64', text: 'a' }));
       expect(response.status).toBe(200);
       await until(() => worker.health().then(({ tickets }) => tickets.used === 1));
-      // Without the token, a worker says only whether it takes tickets.
+      // Without the token, a worker reports only whether it takes tickets.
       expect(await (await fetch(worker.healthUrl)).json()).toEqual({ status: 'ok' });
       const metricsUrl = new URL('/metrics', worker.healthUrl);
       const statuses = [await fetch(metricsUrl), await fetch(metricsUrl, WITH_METRICS_TOKEN)].map(

@@ -1,4 +1,4 @@
-// A DNS server on loopback that gives the answers a test wants.
+// A DNS server on loopback with the responses that a test needs.
 
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -6,7 +6,7 @@ import { once } from 'node:events';
 export interface DnsServer {
   /** `127.0.0.1:<port>`. */
   readonly address: string;
-  /** The names it was asked for, one entry per query for IPv4 addresses. */
+  /** The queried names, one entry per query for IPv4 addresses. */
   readonly queries: string[];
   stop(): void;
 }

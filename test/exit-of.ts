@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** For a process that lives on and holds the output of its parent open. */
+/** A process that survives its parent may hold its output open. */
 const OUTPUT_TIMEOUT_MS = 5_000;
 
 export interface Exit {

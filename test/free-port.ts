@@ -2,7 +2,10 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the range from which the system takes ports for connections, so that none of those takes it first. */
+/**
+ * The range is below the one from which the system takes ports for connections, so that none of those takes the port
+ * first.
+ */
 const PORTS = { from: 15_000, to: 32_000 };
 
 /** Returns a port that is free right now, for programs that can't choose one themselves. */

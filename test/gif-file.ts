@@ -1,9 +1,9 @@
 // Writes GIFs frame by frame, with the delays and disposal methods that encoders avoid.
 
 export interface GifFrame {
-  /** In hundredths of a second. */
+  /** The delay in hundredths of a second. */
   readonly delay: number;
-  /** 1: keep. 2: clear to the background. 3: restore what was there before. */
+  /** 1 keeps the frame, 2 clears it to the background, and 3 restores the previous one. */
   readonly disposal?: 1 | 2 | 3;
   /** An index of `GIF_COLORS`; undefined is transparent. */
   readonly color: number | undefined;
@@ -36,7 +36,7 @@ export function gifFile(width: number, height: number, frames: readonly GifFrame
   return Buffer.concat([head, Buffer.from(GIF_COLORS.flat()), ...parts, Buffer.from([0x3b])]);
 }
 
-/** Codes of three bits. The table is cleared before they would need four, so nothing is compressed. */
+/** Codes have three bits. The table is cleared before they would need four, so nothing is compressed. */
 function pixels(count: number, color: number): Buffer {
   const codes: number[] = [];
   for (let pixel = 0; pixel < count; pixel += 1) codes.push(...(pixel % 2 === 0 ? [4, color] : [color]));

@@ -8,7 +8,7 @@ import { sentencesIn } from './han-sentences.ts';
 const EM = 10;
 const COLUMNS = [8, 12, 16, 20, 26, 34];
 
-/** The lines in a column of this many characters, half an em each. */
+/** Returns the lines in a column of this many characters, half an em each. */
 function linesOf(paragraph: Paragraph, columns: number): string[] {
   const lines = layoutParagraph(paragraph, (columns * EM) / 2, EM, fakeMeasurer);
   return lines.map((line) => line.runs.map((run) => run.text).join(''));
@@ -46,7 +46,7 @@ describe('line breaks in Chinese and Japanese', () => {
     return new Set(Array.from(words.segment(text), ({ index, segment }) => index + segment.length));
   }
 
-  /** How many lines end inside a dictionary word. */
+  /** Counts the lines that end inside a dictionary word. */
   function brokenWords(text: string, ends: ReadonlySet<number>, lines: readonly string[]): number {
     let at = 0;
     return lines.filter((line) => {

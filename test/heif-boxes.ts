@@ -1,4 +1,4 @@
-// Builds HEIF files box by box, to test what no encoder writes.
+// Builds HEIF files box by box, to test files that no encoder writes.
 
 export function box(type: string, ...parts: readonly (Buffer | number[])[]): Buffer {
   const body = Buffer.concat(parts.map((part) => Buffer.from(part)));
@@ -32,7 +32,7 @@ export interface TestItem {
   readonly isEncrypted?: boolean;
   /** Numbers of properties, from 1. */
   readonly properties?: readonly number[];
-  /** In the `idat` box. */
+  /** Extents in the `idat` box. */
   readonly extents?: readonly (readonly [offset: number, length: number])[];
   readonly isExternal?: boolean;
   readonly method?: number;

@@ -1,4 +1,4 @@
-// HEIC and AVIF as real encoders write them, beside the decoders that others use.
+// HEIC and AVIF files of real encoders, compared with other decoders.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -30,7 +30,7 @@ function meanDifference(a: Uint8Array, b: Uint8Array): number {
   return sum / a.length;
 }
 
-/** A photo of smooth colors with an edge, so that wrong planes, ranges and turns show. */
+/** Returns a photo of smooth colors with an edge, so that wrong planes, ranges and turns show. */
 function picture(width: number, height: number, channels: 3 | 4): { data: Buffer; raw: Raw } {
   const data = Buffer.alloc(width * height * channels);
   for (let y = 0; y < height; y += 1) {
@@ -58,7 +58,7 @@ const why = hasHeifConvert ? '' : ' (skipped: heif-convert is not installed)';
 describe('HEIC photos', () => {
   it.skipIf(heicFiles.length === 0)(`HEIC photos have the pixels that libheif decodes${why}`, async () => {
     const differences: Record<string, number> = {};
-    // One photo of a phone, because the program takes seconds for each.
+    // Only one photo of a phone is tested, because the program takes seconds for each.
     for (const file of heicFiles.filter((name) => /IMG_2927|cheers|still_photo/u.test(name))) {
       const reference = path.join(folder, 'reference.png');
       execFileSync('heif-convert', [sharedMedia(file), reference], { stdio: 'ignore' });
@@ -133,7 +133,7 @@ describe('AVIF images', () => {
   });
 });
 
-/** An image, or a refusal that tells the caller what to do. Anything else is a bug. */
+/** The result is an image, or a refusal that tells the caller what to do. Anything else is a bug. */
 async function outcomeOf(file: Buffer): Promise<string> {
   try {
     const { width, height } = probeHeif(file);

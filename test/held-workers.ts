@@ -30,7 +30,7 @@ export function holdImages(server: RunningServer): () => void {
   return hold(imageWorkers(server));
 }
 
-/** The same for videos. */
+/** Like `holdImages`, for videos. */
 export function holdVideos(server: RunningServer): () => void {
   return hold(videoWorkers(server));
 }

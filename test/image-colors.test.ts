@@ -1,4 +1,4 @@
-// Colors of images, against the values that Chromium 156 shows for the same files.
+// Colors of images, compared with those that Chromium 156 shows for the same files.
 
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
@@ -53,7 +53,7 @@ async function columnsOf(source: Buffer, count = COLORS.length): Promise<number[
   );
 }
 
-/** The largest difference of any channel. */
+/** Returns the largest difference of any channel. */
 function farthest(actual: number[][], expected: string): number {
   const wanted = expected.split(/[ ,]/u).map(Number);
   return Math.max(...actual.flat().map((value, index) => Math.abs(value - (wanted[index] ?? Number.NaN))));
@@ -174,7 +174,7 @@ describe('an HDR still', () => {
     }
   });
 
-  /** As an APP2 segment directly after the start of the image. */
+  /** Inserts the profile as an APP2 segment directly after the start of the image. */
   function insertProfile(jpeg: Buffer, profile: Buffer): Buffer {
     const content = Buffer.concat([Buffer.from('ICC_PROFILE\0\x01\x01', 'latin1'), profile]);
     const segment = Buffer.alloc(4);

@@ -96,7 +96,7 @@ describe('an overlay PNG composited over the image', () => {
   });
 });
 
-/** Porter-Duff "over" with straight alpha, in floating point and rounded once. */
+/** Computes Porter-Duff "over" with straight alpha, in floating point and rounded once. */
 function over({ data, channels }: Pixels, overlay: Buffer): Buffer {
   return Buffer.from(
     data.map((value, index) => {

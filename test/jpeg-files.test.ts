@@ -1,4 +1,4 @@
-// Real JPEGs: bars drawn into their data, and turned, beside the decoder and jpegtran.
+// Real JPEGs: bars drawn into their data, and turned, compared with the decoder and jpegtran.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ const TURNS: Readonly<Record<(typeof ORIENTATIONS)[number], readonly string[]>> 
 };
 
 const FILES = ['jpeg_photos', 'jpeg_variants', 'jpeg_orientation', 'jpeg_hdr'].flatMap((folder) => filesOf(folder));
-/** The others of this folder have the same sizes and tables. */
+/** The other files of this folder have the same sizes and tables. */
 const BESIDE_JPEGTRAN = FILES.filter((file) => !/(?:Landscape|Portrait)_[^16]/u.test(file)).filter(
   (file) => readHeaders(readFileSync(sharedMedia(file))) !== undefined,
 );

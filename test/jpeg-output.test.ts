@@ -19,7 +19,7 @@ async function render(asset: Buffer, output: RequestedOutput): Promise<Rendered>
   return await renderOnImage(recipe, asset, tools);
 }
 
-/** Of these, the caption takes more bytes than the image. */
+/** The caption of these files takes more bytes than the image. */
 const SMALL = /white-1x1|testorig|hopper|ink/u;
 
 describe.skipIf(!hasSharedMedia)('real JPEGs (skipped without ../shared/media)', () => {

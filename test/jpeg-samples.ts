@@ -1,4 +1,4 @@
-// JPEGs made from noise, bars for them, and what decoders make of both.
+// JPEGs made from noise, bars for them, and their decoded pixels.
 
 import sharp from 'sharp';
 import { must } from '../src/primitives/must.ts';
@@ -22,7 +22,7 @@ export function barAt(width: number, top: number, height: number): Band {
   return { top, height, width, pixels };
 }
 
-/** This many bars, of a tenth of the height at most and never touching. */
+/** Returns this many bars, of a tenth of the height at most and never touching. */
 export function barsOn({ width, height }: Size, count: number): Band[] {
   const distance = height / count;
   return Array.from({ length: count }, (_, index) =>

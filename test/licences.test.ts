@@ -25,7 +25,7 @@ const ALLOWED = new Set([
 
 /** Packages without a license in their manifest. */
 const LICENSE_FILES: Readonly<Record<string, string>> = {
-  // From the LICENSE file of the package.
+  // The license is from the LICENSE file of the package.
   '@shinyoshiaki/jspack': 'BSD-3-Clause',
 };
 

@@ -1,12 +1,12 @@
-// What a process loads when it starts. Each library costs startup time and memory, and a decoder in the API server would
-// bring its vulnerabilities out of the sandbox.
+// Packages that a process loads when it starts. Each library costs startup time and memory, and a decoder in the API
+// server would bring its vulnerabilities out of the sandbox.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 
 const SOURCE = path.resolve(import.meta.dirname, '../src');
-/** Not `import type`, which the compiler removes, and not `import()`, which loads on demand. */
+/** Matches neither `import type`, which the compiler removes, nor `import()`, which loads on demand. */
 const STATIC_IMPORT = /^(?:import|export)\s(?!type\s)(?:[^;']*?\sfrom\s)?'(?<target>[^']+)'/gmu;
 
 /** The packages that an entry point loads before it does anything, each with one of the files that import it. */

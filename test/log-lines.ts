@@ -7,7 +7,7 @@ export type LogLine = Readonly<Record<string, unknown>> & { readonly level: numb
 /** The numbers of pino's levels. */
 export const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 } as const;
 
-/** Complete lines only: the last one may still be on its way. */
+/** Returns complete lines only, because the last one may still be on its way. */
 export function logLines(stderr: string): LogLine[] {
   return stderr
     .split('\n')
@@ -16,7 +16,7 @@ export function logLines(stderr: string): LogLine[] {
     .map((line) => JSON.parse(line) as LogLine);
 }
 
-/** What `grep <id>` finds, once it contains a line with this message. */
+/** Returns what `grep <id>` finds, once it contains a line with this message. */
 export async function grep(stderr: () => string, id: string, message: string): Promise<LogLine[]> {
   return await until(() => {
     const found = logLines(

@@ -36,7 +36,7 @@ function pixelsOf(engine: TextEngine, text: string): Buffer {
   return Buffer.concat(engine.draw(layout).map(({ pixels }) => Buffer.from(pixels.buffer)));
 }
 
-/** Whether Skia draws a missing-glyph box for this text, as it stands. */
+/** Returns whether Skia draws a missing-glyph box for this text. */
 function showsBox(text: string): boolean {
   return !pixelsOf(usual, text).equals(pixelsOf(withCatchAll, text));
 }
@@ -120,7 +120,7 @@ describe('a caption', () => {
     const texts = fc.sample(cluster, { numRuns: CLUSTERS, seed: 15 });
     expect(new Set(texts).size).toBeGreaterThan(0.875 * CLUSTERS);
     const complete = texts.filter((text) => drawable(text).missingGlyphs === 0);
-    // Otherwise, the property would only be about reduced clusters.
+    // Otherwise, the property would only test reduced clusters.
     expect(complete.length).toBeGreaterThan(0.375 * CLUSTERS);
     expect(texts.filter((text) => showsBox(drawable(text).text))).toEqual([]);
   });

@@ -11,7 +11,7 @@ type KeyPair = ReturnType<typeof nkeys.createUser>;
 
 export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
-/** Paths of a server's key and its self-signed certificate. */
+/** Returns the paths of a server's key and its self-signed certificate. */
 export function makeCertificate(
   directory: string,
   name: string,

@@ -27,7 +27,7 @@ const WORDS = {
   emoji: ['😀', '❤️', '👨‍👩‍👧‍👦', '👍🏽', '🏳️‍🌈'],
 } as const;
 
-/** Put around and after a word without a space, because the engines differ on closing marks after a space. */
+/** Marks are put around and after a word without a space, because the engines differ on closing marks after a space. */
 const AROUND = ['', '', '', '()', '""'];
 const AFTER = ['', '', '', '.', ',', '!', '?', ':', '...'];
 
@@ -92,7 +92,7 @@ class Oracle {
   }
 }
 
-/** Independent of the code under test. Only letters are strong in these captions. */
+/** This is independent of the code under test. Only letters are strong in these captions. */
 function startsRightToLeft(text: string): boolean {
   return /^[^a-zA-Z\u05d0-\u05ea\u0621-\u064a]*[\u05d0-\u05ea\u0621-\u064a]/u.test(text);
 }
@@ -119,7 +119,7 @@ function theirLines(paragraph: Paragraph, text: string, width: number): string[]
   );
 }
 
-/** The same for our lines: runs from left to right, with the characters of right-to-left runs reversed. */
+/** Returns the same for our lines: runs from left to right, with the characters of right-to-left runs reversed. */
 function ourLines(lines: readonly TextLine[]): string[] {
   return lines.map((line) =>
     line.runs
@@ -132,14 +132,14 @@ function ourLines(lines: readonly TextLine[]): string[] {
 interface Comparison {
   readonly text: string;
   readonly sameCount: boolean;
-  /** Whether each line has the same characters. */
+  /** True if each line has the same characters. */
   readonly sameLines: boolean;
-  /** Whether they are in the same order from left to right. */
+  /** True if they are in the same order from left to right. */
   readonly sameOrder: boolean;
   readonly widthRatio: number;
 }
 
-/** In pixels. CanvasKit rounds up and shapes across our runs, so its lines can be slightly wider. */
+/** The slack in pixels. CanvasKit rounds up and shapes across our runs, so its lines can be slightly wider. */
 const SLACK = [1, 0.5, 0.25, 1.5, 2, 3];
 
 function sorted(lines: readonly string[]): string {
@@ -158,7 +158,7 @@ describe('layoutParagraph compared with CanvasKit', () => {
   afterAll(() => oracle.close());
 
   function compare(text: string): Comparison {
-    // The oracle knows no penalties, so every break has to count the same.
+    // The oracle has no penalties, so every break has to count the same.
     const analyzed = analyzeParagraph(text);
     const breaks = analyzed.breaks.map(({ position }) => ({ position, penalty: 0 }));
     const lines = layoutParagraph({ ...analyzed, breaks }, WRAP_WIDTH, EM, engine.measurerFor(text));

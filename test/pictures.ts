@@ -15,7 +15,7 @@ export async function plainPng(width: number, height: number, color: string): Pr
     .toBuffer();
 }
 
-/** Random pixels, which are slow to decode and encode. For tests that need a slow render. */
+/** Returns random pixels, which are slow to decode and encode, for tests that need a slow render. */
 export async function noisyJpeg(width: number, height: number): Promise<Buffer> {
   return await sharp({
     create: { width, height, channels: 3, background: '#888', noise: { type: 'gaussian', mean: 128, sigma: 60 } },

@@ -14,7 +14,7 @@ export function chunk(type: string, data: Buffer): Buffer {
   return bytes;
 }
 
-/** Columns of color or gray, 8 pixels wide and 64 high, with these chunks before the pixels. */
+/** Returns columns of color or gray, 8 pixels wide and 64 high, with these chunks before the pixels. */
 export function pngFile(colors: readonly (readonly number[])[], bits: 8 | 16, chunks: readonly Buffer[] = []): Buffer {
   const [width, height, size] = [colors.length * 8, 64, bits / 8];
   const channels = colors[0]?.length === 1 ? 1 : 3;

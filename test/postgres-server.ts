@@ -18,7 +18,7 @@ const run = promisify(execFile);
 const RUN_WHILE_PIPE_IS_OPEN =
   'exec 3<&0; (cat <&3 >/dev/null; kill -QUIT $$ 2>/dev/null) & exec "$0" "$@" 3<&- </dev/null';
 const START_TIMEOUT_MS = 300_000;
-/** Where Debian installs the binaries, in a folder for each version. */
+/** Debian installs the binaries here, in a folder for each version. */
 const DEBIAN_FOLDER = '/usr/lib/postgresql';
 
 export const NO_POSTGRES =
@@ -33,7 +33,10 @@ export interface PostgresServer {
   remove(): Promise<void>;
 }
 
-/** Undefined when PostgreSQL isn't installed. `durable` flushes every commit to disk, for benchmarks and crash tests. */
+/**
+ * Returns undefined when PostgreSQL isn't installed. `durable` flushes every commit to disk, for benchmarks and crash
+ * tests.
+ */
 export async function createPostgres(durable = false): Promise<PostgresServer | undefined> {
   const bin = findPostgres();
   if (bin === undefined) return undefined;

@@ -25,7 +25,7 @@ it('fails a run when STORYBAR_TESTS_REQUIRE names something unknown', async () =
 });
 
 describe('STORYBAR_TESTS_REQUIRE', () => {
-  /** What tests skip by. */
+  /** The checks by which tests are skipped. */
   const available: Readonly<Record<string, () => boolean | Promise<boolean>>> = {
     postgres: () => findPostgres() !== undefined || (process.env['STORYBAR_TEST_POSTGRES_URL'] ?? '') !== '',
     nats: () => hasNats,

@@ -23,7 +23,7 @@ export const CHECKS: Readonly<Record<string, () => boolean | Promise<boolean>>> 
   media: () => hasSharedMedia,
 };
 
-/** Throws when something that is required is missing, or isn't known. `required`: a comma-separated list. */
+/** Throws when something that is required is missing or unknown. `required` is a comma-separated list. */
 export async function assertRequiredPrograms(required: string, checks = CHECKS): Promise<void> {
   const missing: string[] = [];
   for (const name of required.split(',').map((item) => item.trim())) {

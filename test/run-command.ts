@@ -1,5 +1,6 @@
-// Commands of the built program, all in one process: starting Node.js and loading the program takes many times as long as
-// most commands do. Tests about the process itself, such as how it reads and writes files, start one for each command.
+// Runs commands of the built program, all in one process, because starting Node.js and loading the program takes many
+// times as long as most commands. Tests of the process itself, such as how it reads and writes files, start one for
+// each command.
 
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Socket } from 'node:net';

@@ -12,7 +12,10 @@ export const PODMAN_OPTIONS: readonly string[] = (process.env['STORYBAR_PODMAN_O
   .split(' ')
   .filter(Boolean);
 
-/** As docs/hardening.md recommends. Podman runs health checks through systemd, which test machines may lack. */
+/**
+ * These are the options that docs/hardening.md recommends. Podman runs health checks through systemd, which test
+ * machines may lack.
+ */
 const RESTRICTIONS = [
   '--read-only',
   '--tmpfs=/tmp',
@@ -35,7 +38,7 @@ export interface RunningContainer {
 }
 
 export interface ContainerOptions {
-  /** Of `podman run`. */
+  /** Options of `podman run`. */
   readonly options?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly command?: 'serve' | 'worker';

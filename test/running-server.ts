@@ -99,7 +99,9 @@ export async function startServer(
 
 const STDIO = ['ignore', 'pipe', 'pipe'] as const;
 
-/** The keeper sends the pid of the server. It has a process group of its own, so that Ctrl+C doesn't end it too early. */
+/**
+ * The keeper sends the pid of the server. It has a process group of its own, so that Ctrl+C doesn't end it too early.
+ */
 function launchWithKeeper(env: Readonly<Record<string, string>>): ChildProcess {
   const keeper = path.resolve(import.meta.dirname, 'server-keeper.js');
   const child = spawn(process.execPath, [keeper, ...START_ARGUMENTS], {
@@ -122,7 +124,7 @@ async function isReady({ url }: RunningServer): Promise<boolean> {
   return (await fetch(`${url}/ready`)).ok;
 }
 
-/** Long, because machines that run tests are often small and shared. */
+/** The timeout is long, because machines that run tests are often small and shared. */
 const START_TIMEOUT_MS = 300_000;
 
 async function waitForMatch(child: ChildProcess, printed: { stdout: string; stderr: string }, pattern: RegExp) {

@@ -1,5 +1,5 @@
-// Starts a server, and ends it and deletes its data directory when the process that runs the tests is gone: then the channel
-// to that process closes, even if it was killed. See shared-server.ts.
+// Starts a server, and ends it and deletes its data directory when the process that runs the tests is gone. The channel
+// to that process then closes, even if it was killed. See shared-server.ts.
 
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';

@@ -1,22 +1,22 @@
-// One server for all test files of a process that need nothing special of it. Files run one after the other, so each has the
-// server to itself, but finds what earlier ones left behind: accounts, metrics, log lines, used-up limits of an address. So
-// each file signs up users with a domain of its own, such as ann@members.example.com.
+// One server for all test files of a process that need nothing special of it. Files run one after the other, so each
+// has the server to itself, but finds what earlier files left behind: accounts, metrics, log lines, used-up limits of
+// an address. Each file therefore signs up users with a domain of its own, such as ann@members.example.com.
 
 import { health, type RunningServer, startServer, until } from './running-server.ts';
 
-/** Of a user who doesn't exist yet. */
+/** The address of a user who doesn't exist yet. */
 export const OPERATOR_EMAIL = 'boss@example.com';
 
-/** Beyond the defaults. */
+/** Settings in addition to the defaults. */
 const SETTINGS = {
-  // Where tests serve files for `asset_url` and receive webhooks.
+  // Tests serve files for `asset_url` and receive webhooks at these addresses.
   STORYBAR_FETCH_ALLOW: '127.0.0.1,127.0.0.2',
   // Lets tests send requests from addresses of their own; see `newAddress`.
   STORYBAR_TRUST_PROXY: '127.0.0.1',
   STORYBAR_OPERATOR_EMAIL: OPERATOR_EMAIL,
 } as const;
 
-/** It stays when the test file ends. */
+/** A server that stays when the test file ends. */
 export interface SharedServer extends Omit<RunningServer, 'stop' | 'signal' | 'exited'> {
   /** The account of the key. */
   readonly account: string;
@@ -24,7 +24,7 @@ export interface SharedServer extends Omit<RunningServer, 'stop' | 'signal' | 'e
 
 let current: { readonly server: RunningServer; hasExited: boolean } | undefined;
 
-/** With a key of a new account on the largest plan. */
+/** Returns the server with a key of a new account on the largest plan. */
 export async function sharedServer(): Promise<SharedServer> {
   const trouble = current && (await troubleOf(current));
   if (trouble !== undefined) {
@@ -68,7 +68,10 @@ function endOfLog(server: RunningServer | undefined): string {
 
 let addresses = 0;
 
-/** An address in a network that no other client of the shared server had, because limits of sign-up and sign-in count per network. */
+/**
+ * Returns an address in a network that no other client of the shared server had, because sign-up and sign-in limits
+ * count per network.
+ */
 export function newAddress(): string {
   addresses += 1;
   return `10.${100 + (addresses >> 8)}.${addresses & 255}.1`;

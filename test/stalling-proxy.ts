@@ -1,4 +1,4 @@
-// A TCP proxy that can go silent like a broken router: nothing arrives, and no connection is closed.
+// A TCP proxy that can go silent like a broken router: no data arrives, and no connection is closed.
 
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { freePort } from './free-port.ts';
@@ -8,7 +8,7 @@ export interface StallingProxy {
   readonly url: string;
   /** The port that the proxy connects to. */
   readonly targetPort: number;
-  /** Silences all current connections; new ones work. */
+  /** Silences all current connections. New ones work. */
   stall(): void;
   /** Silences all current and new connections. */
   cut(): void;

@@ -48,7 +48,7 @@ function bezier(control: readonly Point[], at: number): Point {
   return bezier(between, at);
 }
 
-/** In square em. */
+/** Returns the area in square em. */
 function areaOfOutlines(text: string): number {
   const [file] = fontFiles(must(FAMILIES[0], 'the main font'));
   const font = openSync(must(file, 'the file of the main font').file);
@@ -57,7 +57,10 @@ function areaOfOutlines(text: string): number {
   return areas.reduce((sum, area) => sum + area, 0) / font.unitsPerEm ** 2;
 }
 
-/** The sum of the coverage of all pixels, in square em. The bar's own alpha says how much of a pixel is white. */
+/**
+ * Returns the sum of the coverage of all pixels, in square em. The bar's own alpha determines how much of a pixel is
+ * white.
+ */
 function areaOfPixels(text: string, side: number): number {
   const engine = new TextEngine();
   const canvas = { width: side, height: side };

@@ -103,7 +103,7 @@ describe('emoji data files', () => {
     return engine.measurerFor(text).measure({ text, kind: 'emoji', rtl: false }, SIZE).width;
   }
 
-  /** The sequences of a data file whose status or type, after the first semicolon, is `kind`. */
+  /** Returns the sequences of a data file whose status or type, after the first semicolon, is `kind`. */
   function sequences(file: string, kind: string): string[] {
     return dataLines(file)
       .map((line) => line.split(/[;#]/u).map((part) => part.trim()))
@@ -151,7 +151,7 @@ function draw(text: string): Band {
   return band;
 }
 
-/** Whether a column or row of a band has no text. */
+/** Returns whether a column or row of a band has no text. */
 function isPlain({ pixels, width, height }: Band, axis: 'column' | 'row', at: number): boolean {
   const length = axis === 'column' ? height : width;
   for (let index = 0; index < length; index += 1) {

@@ -1,5 +1,5 @@
-// The attack on a watermark: enlarge the canvas on any side, render with a test key, and crop the result. The mark must still be
-// on all parts of the image and on every line of text.
+// The attack on a watermark: enlarge the canvas on any side, render with a test key, and crop the result. The mark must
+// still be on all parts of the image and on every line of text.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import sharp from 'sharp';
@@ -32,7 +32,7 @@ interface Box {
   readonly height: number;
 }
 
-/** Where the image of the attacker lies on the padded canvas. */
+/** The place of the attacker's image on the padded canvas. */
 const IMAGE = { width: 300, height: 400 };
 const PADDINGS = [
   { left: 0, top: 0, right: 0, bottom: 0 },
@@ -65,7 +65,7 @@ function overlaysOn({ canvas, image }: ReturnType<typeof placed>, style: Caption
   ];
 }
 
-/** Whether the pixels of the box differ anywhere. */
+/** Returns whether the pixels of the box differ anywhere. */
 function differsIn(one: Pixels, other: Pixels, { left, top, width, height }: Box): boolean {
   for (let row = Math.max(0, Math.ceil(top)); row < Math.min(one.height, top + height); row += 1) {
     const from = (row * one.width + Math.max(0, Math.ceil(left))) * one.channels;
@@ -98,7 +98,7 @@ async function linesOf(canvas: typeof IMAGE, overlays: readonly Overlay[]): Prom
   );
 }
 
-/** The parts of the image and the lines of text that are the same with a live key and with a test key. */
+/** Returns the parts of the image and the lines of text that are the same with a live key and with a test key. */
 async function unmarkedBoxes(
   padding: Padding,
   style: CaptionStyle,
@@ -142,7 +142,7 @@ describe('after padding and cropping, the watermark is on the image and on every
           output: { format },
         });
         const { bytes, sourcePixels } = await renderOnImage({ ...recipe, ...marked(watermark) }, asset, tools);
-        // The same path for both keys, so that callers can test what they will get.
+        // Both keys use the same path, so that callers can test what they will get.
         expect(sourcePixels).toBe(format !== 'jpeg' ? undefined : source === 'jpeg' ? 'kept' : 'reencoded');
         return await decode(bytes);
       });
@@ -241,7 +241,7 @@ describe('the watermark', () => {
       .raw()
       .toBuffer();
     const difference = laid.reduce((most, value, at) => Math.max(most, Math.abs(value - (baked.data[at] ?? 0))), 0);
-    // The library that lays it over the image rounds in another way.
+    // The library that composites it rounds in another way.
     expect(difference).toBeLessThanOrEqual(1);
   });
 });

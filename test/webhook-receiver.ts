@@ -1,4 +1,4 @@
-// A receiver of webhooks on loopback that behaves or misbehaves as its path says.
+// A receiver of webhooks on loopback that behaves or misbehaves according to its path.
 
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -13,7 +13,7 @@ interface ReceivedWebhook {
 export interface WebhookReceiver {
   /** `http://<host>:<port>`. */
   readonly url: string;
-  /** In the order of arrival. */
+  /** Webhooks in the order of arrival. */
   readonly received: ReceivedWebhook[];
   /** Connections that are open now. */
   connections(): number;
@@ -22,7 +22,7 @@ export interface WebhookReceiver {
   stop(): Promise<void>;
 }
 
-/** More than any receiver of this service reads. */
+/** The chunk is larger than what this service reads of a response. */
 const CHUNK = Buffer.alloc(64 * 1024, 'x');
 
 /** `redirectTo` is where `/redirect` points to. */

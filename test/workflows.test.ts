@@ -1,5 +1,5 @@
-// The workflows in .github/ never run here, so this checks what can be checked without GitHub: they only call scripts that also
-// run on a developer's machine, and everything they name exists.
+// The workflows in .github/ never run here, so this checks them without GitHub: they only call scripts that also run on
+// a developer's machine, and everything they name exists.
 
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -30,7 +30,7 @@ const workflows: Workflow[] = readdirSync(FOLDER).map((name) => {
   return { name, text, commands: commandsOf(text) };
 });
 
-/** Of `run: command` and of the lines below `run: |`. */
+/** Returns the commands of `run: command` and of the lines below `run: |`. */
 function commandsOf(text: string): string[] {
   const single = [...text.matchAll(/^ +(?:- )?run: (?!\|)(?<command>.+)$/gmu)];
   const blocks = [...text.matchAll(/^(?<indent> +)- run: \|\n(?<lines>(?:\k<indent> {4,}.+\n)+)/gmu)];

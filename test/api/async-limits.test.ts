@@ -1,6 +1,6 @@
-// What a server refuses: asynchronous requests beyond the limits of a plan, through a marketplace, or at all. And what requests
-// about stored renders do when something else happens between their steps: those have stubs for the store and the storage,
-// because a real server can't be stopped at the right moment.
+// Refusals: asynchronous requests beyond the limits of a plan, through a marketplace, or when results are disabled. And
+// races: requests about stored renders when something else happens between their steps. Those have stubs for the store
+// and the storage, because a real server can't be stopped at the right moment.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
@@ -133,7 +133,7 @@ describe('a running server', () => {
     const accepted = await post(server, form({ asset_url, text: 'Hello' }), { headers: ASYNC });
     const { id } = (await accepted.json()) as { id: string };
     const transfer = await until(() => opened[0]);
-    // It has no worker yet.
+    // The render has no worker yet.
     expect(await get(id)).toMatchObject({ status: 'queued' });
     const headers = { 'x-api-key': server.key };
     const canceled = await fetch(`${server.url}/v1/renders/${id}`, { method: 'DELETE', headers });

@@ -278,7 +278,7 @@ describe('the renders of an account', () => {
     expect(second.renders[0]?.id).toBe(ids[0]);
     expect(await problemOf(await call('GET', '/v1/renders?limit=0'))).toMatchObject({ status: 400 });
     expect(await problemOf(await call('GET', `/v1/renders?cursor=${randomUUID()}`))).toMatchObject({ status: 400 });
-    // So that their charges don't fall into the next tests.
+    // Wait, so that their charges don't fall into the next tests.
     for (const id of ids) await ended(id);
   });
 
@@ -295,7 +295,7 @@ describe('the renders of an account', () => {
   });
 
   it('renders of a test key are free and marked', async () => {
-    // Renders of the tests before may still be running.
+    // Renders of earlier tests may still be running.
     const before = await until(async () => {
       const credits = await usedCredits();
       return credits.reserved === 0 && credits;

@@ -48,7 +48,7 @@ function clip(frames: number, width: number): Buffer {
   return readFileSync(plainClip(file, { frames, width, timeBase: { num: 1, den: 10 } }));
 }
 
-/** The charged and the remaining credits. */
+/** Returns the charged and the remaining credits. */
 function credits(response: Response): [string | null, string | null] {
   return [response.headers.get('x-credits-charged'), response.headers.get('x-credits-remaining')];
 }

@@ -1,4 +1,4 @@
-// The encodings of a request body give the same result, and each refuses what it can't hold.
+// All encodings of a request body give the same result, and each refuses what it can't express.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { form, post, problemOf } from '../running-server.ts';

@@ -24,7 +24,7 @@ afterAll(async () => {
   files.close();
 });
 
-/** The names of the headers that depend on the format, and what the bytes are. */
+/** Returns the names of the headers that depend on the format, and the kind of the bytes. */
 async function facts(response: Response): Promise<unknown[]> {
   expect(response.status).toBe(200);
   const { headers } = response;

@@ -23,7 +23,7 @@ async function send(key: string, fields: Parameters<typeof form>[0]): Promise<Re
   return await post(server, form(fields), { headers: { 'idempotency-key': key } });
 }
 
-/** Costs one credit itself. */
+/** This request costs one credit itself. */
 async function remainingCredits(): Promise<number> {
   const response = await post(server, form({ text: 'a', width: '16', height: '16' }));
   return Number(response.headers.get('x-credits-remaining'));
@@ -61,7 +61,7 @@ describe('a repeated request with the same idempotency key', () => {
     expect(repeated.headers.get('idempotency-replayed')).toBe('true');
     expect(repeated.headers.get('x-render-id')).toBe(first.headers.get('x-render-id'));
     expect(Buffer.from(await repeated.arrayBuffer()).equals(bytes)).toBe(true);
-    // Three large renders, and the request that reads the remaining credits.
+    // The charges are those of three large renders, and of the request that reads the remaining credits.
     expect(await remainingCredits()).toBe(before - 4);
   });
 
@@ -165,7 +165,7 @@ describe('an idempotency key', () => {
   });
 });
 
-// The last test, because it ends the server of the others.
+// This is the last test, because it ends the server of the others.
 it('replays a request with the same idempotency key after a restart', async () => {
   const key = randomUUID();
   const response = await send(key, { asset: photo, text: 'Hello' });

@@ -1,4 +1,4 @@
-// Looking before paying: POST /v1/layout, GET /v1/usage, warnings and `strict`.
+// Free requests before paying: POST /v1/layout, GET /v1/usage, warnings and `strict`.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
@@ -154,7 +154,7 @@ describe('POST /v1/layout', () => {
     const unfinished = Array.from({ length: 8 }, () => request(`${server.url}/v1/layout`, { method: 'POST', headers }));
     for (const each of unfinished) each.on('error', () => undefined).flushHeaders();
     const body = { width: 32, height: 32, text: 'a' };
-    // Slowly, because every request counts toward the rate limit, which is refused with the same status.
+    // Requests are sent slowly, because each counts toward the rate limit, which is refused with the same status.
     const codeOf = async (): Promise<string | undefined> => {
       await sleep(200);
       const response = await askLayout(body, key);

@@ -73,7 +73,7 @@ describe('rate limit of layouts', () => {
       });
     const small = await layout(cues.slice(0, 100).join('\n'));
     expect(small.headers.get('ratelimit')).toMatch(/^"burst";r=9;/u);
-    // Ten requests per minute: one counts as five of the other nine, so the next one is refused.
+    // The limit is ten requests per minute. One counts as five of the other nine, so the next one is refused.
     const large = await layout(cues.join('\n'));
     expect(large.status).toBe(200);
     expect(large.headers.get('ratelimit')).toMatch(/^"burst";r=[45];/u);
@@ -157,7 +157,8 @@ describe('invalid keys', () => {
     const wrong = { url: server.url, key: `${caller.key.slice(0, -1)}${caller.key.endsWith('a') ? 'b' : 'a'}` };
     const responses: Response[] = [];
     const refused: Response[] = [];
-    // The bucket refills by one each second, so not exactly the 61st request is refused, and on a slow machine a much later one.
+    // The bucket refills by one each second, so not exactly the 61st request is refused, and on a slow machine a much
+    // later one.
     while (refused.length <= 5 && responses.length < 1_000) {
       const response = await post(wrong, form(OVERLAY));
       responses.push(response);

@@ -32,7 +32,7 @@ describe('metrics', () => {
     expect(seen.get('storybar_credits_charged_total')).toBe(1);
     expect(seen.get('storybar_queue_wait_seconds_count{pool="image"}')).toBe(1);
     expect(seen.get('storybar_queue_waiting{pool="image"}')).toBe(0);
-    // The one for short videos starts with the first video.
+    // The worker for short videos starts with the first video.
     expect(seen.get('storybar_workers{pool="video",state="ready"}')).toBe(1);
     expect(seen.get('storybar_worker_restarts_total{pool="image"}')).toBe(0);
     expect(seen.get('storybar_uploads_promised_bytes')).toBe(0);

@@ -1,4 +1,4 @@
-// One server with everything that can be switched off switched off, and with unusual settings for the rest.
+// One server with all optional features switched off, and with unusual settings for the rest.
 
 import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ beforeAll(async () => {
     HOST: '0.0.0.0',
     STORYBAR_MARKETPLACE_NAME: 'bazaar',
     STORYBAR_MARKETPLACE_SECRETS: 's',
-    // Nothing listens there.
+    // Nothing listens at this address.
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
   });
 });

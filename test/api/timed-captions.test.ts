@@ -30,7 +30,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The rows in percent of the height whose bars are in each frame. The background is gray. */
+/** Returns the rows in percent of the height whose bars are in each frame. The background is gray. */
 function barsIn(file: string, rows: readonly number[]): string[] {
   const { frames } = readClip(file, Number.POSITIVE_INFINITY);
   return frames.map((frame) =>

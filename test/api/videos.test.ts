@@ -166,7 +166,7 @@ it('the health endpoint lists the available codecs', async () => {
   });
 });
 
-// The last test, because it kills the server.
+// This is the last test, because it kills the server.
 it('workers for videos exit when the server is killed during a render', async () => {
   await until(videosReady);
   const release = holdVideos(server);
@@ -174,7 +174,7 @@ it('workers for videos exit when the server is killed during a render', async ()
   pending.catch(() => undefined);
   await until(videosBusy);
   const workers = server.workerPids();
-  // One for images, one for videos and one for short videos.
+  // There is one for images, one for videos and one for short videos.
   expect(workers).toHaveLength(3);
   server.signal('SIGKILL');
   release();

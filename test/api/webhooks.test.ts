@@ -83,7 +83,7 @@ describe('an endpoint', () => {
       webhook?.headers as Record<string, string>,
     ) as { type: string; data: { id: string; output: { url: string } } };
     expect(event).toMatchObject({ type: 'render.succeeded', data: { id, status: 'succeeded', credits: 1 } });
-    // The link works, although no request told the server its own address.
+    // The link works, although no request has told the server its own address.
     expect((await fetch(event.data.output.url)).status).toBe(200);
     expect(webhook?.headers['user-agent']).toMatch(/^storybar\//u);
     const { endpoints } = await result<{ endpoints: object[] }>(call('GET', '/v1/webhook-endpoints'), 200);

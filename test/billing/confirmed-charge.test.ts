@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(async () => await world.close());
 
-/** What the customer confirms on the page that shows the charge for an upgrade. */
+/** Returns the customer's confirmation from the page that shows the charge for an upgrade. */
 async function confirmed(plan: string): Promise<ConfirmedCharge> {
   const preview = await world.billing.previewPlan(world.accountId, plan);
   if (preview.kind !== 'charge') throw new Error(`the preview is of the kind "${preview.kind}"`);

@@ -1,4 +1,4 @@
-// Events from Stripe, as unreliable as they are: forged, doubled, in any order, late or lost.
+// Events from Stripe, which are unreliable: forged, doubled, in any order, late or lost.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

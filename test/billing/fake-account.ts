@@ -140,7 +140,7 @@ export class FakeAccount {
     return this.customers.get(customer)?.card ?? 'declined';
   }
 
-  // What customers do.
+  // Actions of customers.
 
   /** Completes the checkout. With `paid` false, the first payment is left incomplete. */
   pay(url: string, paid = true): FakeSubscription {

@@ -266,7 +266,7 @@ function showPrice(account: FakeAccount, id: string): object {
   };
 }
 
-/** As in the API version of the library, where periods belong to items. */
+/** Shows periods in items, as in the API version of the library. */
 function showSubscription(account: FakeAccount, subscription: FakeSubscription, expand: readonly string[]): object {
   const { id, customer, created, status, item, price, starts, ends, metadata, schedule, pending } = subscription;
   const hosted = `https://invoice.invalid/${pending?.invoice}`;

@@ -7,7 +7,7 @@ import { type ApiRequest, respond, type Value, type Values } from './fake-api.ts
 
 export const SECRET_KEY = 'sk_test_4eC39HqLyjWDarjtT1';
 
-/** What goes wrong with one request. `lost`: it is carried out, but the response never arrives. */
+/** A fault of one request. `lost` means that it is carried out, but the response never arrives. */
 export type Fault = 'lost' | 'refused' | 402 | 429 | 500;
 
 interface StoredResponse {

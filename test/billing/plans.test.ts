@@ -1,4 +1,5 @@
-// Choosing plans, with the real library against the fake Stripe: what is paid, when it applies and what the store has.
+// Choosing plans, with the real library against the fake Stripe: payments, the time at which they apply, and the state
+// of the store.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StripeWorld } from './stripe-world.ts';

@@ -1,5 +1,5 @@
-// Sends the events of the fake to the webhook, as unreliably as Stripe may: twice, in any order, in parallel, late or never.
-// An event that wasn't accepted is kept for the next delivery.
+// Sends the events of the fake to the webhook, as unreliably as Stripe may: twice, in any order, in parallel, late or
+// never. A refused event is kept for the next delivery.
 
 import { createHmac } from 'node:crypto';
 import type { FakeEvent } from './fake-account.ts';
@@ -15,9 +15,9 @@ export interface DeliveryOptions {
   readonly order?: (events: FakeEvent[]) => FakeEvent[];
   readonly copies?: number;
   readonly inParallel?: boolean;
-  /** True for an event that is lost. */
+  /** Returns true for an event that is lost. */
   readonly drop?: (event: FakeEvent) => boolean;
-  /** True for an event that is kept for the next delivery. */
+  /** Returns true for an event that is kept for the next delivery. */
   readonly delay?: (event: FakeEvent) => boolean;
 }
 
@@ -64,7 +64,7 @@ export function bodyOf({ id, type, object }: FakeEvent): Buffer {
   return Buffer.from(JSON.stringify({ id, object: 'event', type, created: 1_700_000_000, data: { object } }, null, 2));
 }
 
-/** Written from Stripe's documentation, not with its library. */
+/** Signs as Stripe's documentation describes, without its library. */
 export function sign(body: Buffer, { ageSeconds = 0, secret = WEBHOOK_SECRET } = {}): string {
   const at = Math.floor(Date.now() / 1_000) - ageSeconds;
   const digest = createHmac('sha256', secret).update(`${at}.`).update(body).digest('hex');

@@ -1,4 +1,4 @@
-// What visitors do on the account pages in many tests.
+// Steps of visitors on the account pages that many tests share.
 
 import { randomUUID } from 'node:crypto';
 import type { Page } from 'playwright-core';

@@ -1,5 +1,5 @@
-// The account pages in a real browser: from sign-up to the first render, with the keyboard alone, and
-// under attack from other sites. How they look is checked in looks.slow.test.ts.
+// The account pages in a real browser: from sign-up to the first render, with the keyboard alone, and under attack from
+// other sites. Their look is checked in looks.slow.test.ts.
 
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -221,7 +221,10 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
   });
 
   describe('are protected from other sites', () => {
-    /** Same host, different port: the browser sends our cookie, so only the server can reject the request. */
+    /**
+     * The host is the same and the port differs, so the browser sends our cookie, and only the server can reject the
+     * request.
+     */
     const visitForeignSite = async (page: Page, html: string): Promise<void> => {
       foreignSite.show(html);
       await page.goto(foreignSite.origin);

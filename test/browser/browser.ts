@@ -1,4 +1,5 @@
-// A real browser for tests: the one that comes with npm, or the machine's own. Where neither starts, tests skip and say so.
+// A real browser for tests: the one that comes with npm, or the machine's own. If neither starts, tests are skipped and
+// say so.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,18 +9,21 @@ import { type Browser, type BrowserContextOptions, chromium as playwright, type 
 const SYSTEM_CHROMIUM = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].map(
   (name) => `/usr/bin/${name}`,
 );
-/** Containers often run as root, which Chromium's own sandbox refuses. What it opens here is ours alone. */
+/** Containers often run as root, which Chromium's own sandbox refuses. The browser opens only our own pages. */
 const ARGS = ['--no-sandbox', '--disable-dev-shm-usage'];
 
-/** Of each action and navigation. Longer than Playwright's own, because machines that run tests are often busy. */
+/**
+ * The timeout of each action and navigation. It is longer than Playwright's own, because machines that run tests are
+ * often busy.
+ */
 const TIMEOUT_MS = 180_000;
 
-/** Why there is no browser, when there is none. */
+/** A browser, or the reason why there is none. */
 type BrowserOrReason = { readonly browser: Browser } | { readonly reason: string };
 
 export async function launchBrowser(): Promise<BrowserOrReason> {
   const reasons: string[] = [];
-  // Twice: another test may be in the middle of unpacking it. There is none for other processors.
+  // The bundled browser is tried twice, because another test may be unpacking it. There is none for other processors.
   const bundled = process.arch === 'x64' ? [bundledChromium, bundledChromium] : [];
   const candidates = [...bundled, ...SYSTEM_CHROMIUM.map((file) => async () => file)];
   for (const candidate of candidates) {
@@ -35,12 +39,15 @@ export async function launchBrowser(): Promise<BrowserOrReason> {
   return { reason: reasons.join('; ') || 'no Chromium found' };
 }
 
-/** For the title of tests. */
+/** Returns the reason for the title of tests. */
 export function whySkipped(found: BrowserOrReason): string {
   return 'reason' in found ? ` (skipped, no browser: ${found.reason})` : '';
 }
 
-/** It unpacks itself, and beside it the system libraries a bare machine lacks; told to, it looks for them there first. */
+/**
+ * The browser unpacks itself, together with system libraries that a bare machine lacks. The variable makes it look for
+ * them there first.
+ */
 async function bundledChromium(): Promise<string> {
   process.env['AWS_EXECUTION_ENV'] ??= 'AWS_Lambda_nodejs22.x';
   const { default: chromium } = await import('@sparticuz/chromium');
@@ -49,7 +56,7 @@ async function bundledChromium(): Promise<string> {
 
 export interface Visit {
   readonly page: Page;
-  /** What must stay empty: console errors, uncaught errors, breaches of the content security policy, foreign requests. */
+  /** Must stay empty: console errors, uncaught errors, violations of the content security policy, foreign requests. */
   readonly complaints: string[];
 }
 
@@ -76,7 +83,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** The only checks whose result depends on the theme. */
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
-/** What an automated check finds wrong, as one line each. */
+/** Returns the faults that an automated check finds, as one line each. */
 export async function accessibilityFaults(page: Page, rules: 'all' | 'colors' = 'all'): Promise<string[]> {
   if (!(await page.evaluate<boolean>(`'axe' in globalThis`))) await page.evaluate(AXE);
   const options = { resultTypes: ['violations'], ...(rules === 'colors' && { runOnly: COLOR_RULES }) };
@@ -86,7 +93,7 @@ export async function accessibilityFaults(page: Page, rules: 'all' | 'colors' = 
   );
 }
 
-/** What a page must pass at each of these sizes, on one load: both themes, a desktop, a tablet and two phones. */
+/** The sizes at which a page is checked on one load: both themes, a desktop, a tablet and two phones. */
 const LOOKS = [
   { width: 1_440, colorScheme: 'light', axe: 'always' },
   { width: 1_440, colorScheme: 'dark', axe: 'when thorough' },
@@ -95,7 +102,10 @@ const LOOKS = [
   { width: 320, colorScheme: 'light', axe: 'never' },
 ] as const;
 
-/** Runs in the page. Links inside text are exempt, as in WCAG; inputs without a size of their own count with their label. */
+/**
+ * Runs in the page. Links inside text are exempt, as in WCAG. Inputs without a size of their own count with their
+ * label.
+ */
 const SMALL_TARGETS = `[...document.querySelectorAll('a, button, input, select, textarea, summary, label')].filter((element) => {
   const { display, visibility } = getComputedStyle(element);
   const { width, height, right } = element.getBoundingClientRect();
@@ -106,7 +116,7 @@ const SMALL_TARGETS = `[...document.querySelectorAll('a, button, input, select, 
 }).map((element) => element.outerHTML.slice(0, 120))`;
 
 /**
- * Everything wrong with the page that is open, in all themes and sizes, as one line each. Pages that share a template need one
+ * Returns every fault of the open page, in all themes and sizes, as one line each. Pages that share a template need one
  * thorough check among them, because axe takes seconds on a long page.
  */
 export async function lookFaults(page: Page, isThorough = true): Promise<string[]> {

@@ -1,10 +1,10 @@
-// Another site, on loopback like everything in tests, but of another origin.
+// Another site, on loopback like everything in tests, but with another origin.
 
 import { createServer } from 'node:http';
 
 export interface ForeignSite {
   readonly origin: string;
-  /** What its only page holds. */
+  /** Sets the content of its only page. */
   show(html: string): void;
   stop(): Promise<void>;
 }

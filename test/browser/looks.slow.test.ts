@@ -1,5 +1,5 @@
-// How pages look in a real browser, by rules that a program can check: accessible in light and dark mode, and as wide as the
-// screen. pages.test.ts has the most important ones.
+// The look of pages in a real browser, by rules that a program can check: accessible in light and dark mode, and as
+// wide as the screen. pages.test.ts has the most important ones.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -8,7 +8,7 @@ import { type SharedServer, sharedServer } from '../shared-server.ts';
 import { accessibilityFaults, launchBrowser, lookFaults, visit, whySkipped } from './browser.ts';
 
 const found = await launchBrowser();
-/** One of each template; looks.slow.test.ts has the others. */
+/** One page of each template. looks.slow.test.ts has the others. */
 const PATHS = ['/', '/playground', '/docs/quickstart'];
 
 describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, () => {
@@ -38,7 +38,8 @@ describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, () => {
       new PerformanceObserver((list) => {
         for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
       }).observe({ type: 'layout-shift', buffered: true });`);
-    // As on a slow connection: the page, styles and scripts, then everything else file by file, painted in between.
+    // The page loads as on a slow connection: the page, styles and scripts, then everything else file by file, painted
+    // in between.
     let previous: Promise<unknown> = Promise.resolve();
     await page.route('**/*', async (route) => {
       if (['document', 'stylesheet'].includes(route.request().resourceType())) return await route.continue();

@@ -1,4 +1,4 @@
-// Passkeys in a real browser with a virtual authenticator, and what a stolen response can't do.
+// Passkeys in a real browser with a virtual authenticator, and protection against stolen responses.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// The playground as an editor, in a real browser: typing on the image, snapping, undo, order, overlay only, work that survives
-// a reload, links, videos with a timeline, and who pays.
+// The playground as an editor, in a real browser: typing on the image, snapping, undo, order, overlay only, work that
+// survives a reload, links, videos with a timeline, and the payer.
 
 import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';

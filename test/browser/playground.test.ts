@@ -74,7 +74,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     await page.evaluate(
       `(({ naturalWidth: width, naturalHeight: height }) => ({ width, height }))(document.querySelector('img[data-overlay]'))`,
     );
-  /** The largest difference in any channel between two stacks of images, each drawn by the browser on gray. */
+  /** Returns the largest difference in any channel between two stacks of images, each drawn by the browser on gray. */
   const difference = async (one: readonly string[], other: readonly string[]): Promise<number> =>
     await page.evaluate<number>(`(${COMPARE})(${JSON.stringify([one, other])})`);
   const sourceOf = async (selector: string): Promise<string> =>

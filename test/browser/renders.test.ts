@@ -21,7 +21,7 @@ describe.skipIf('reason' in found)(`pages of stored renders${whySkipped(found)}`
     if ('reason' in found) throw new Error(found.reason);
     ({ browser } = found);
     server = await sharedServer();
-    // Fast enough for the server to go on, but endless.
+    // The file is fast enough for the server to continue, but endless.
     files = createServer((_request, response) => {
       const timer = setInterval(() => response.write(Buffer.alloc(4_096, 1)), 200);
       response.on('close', () => clearInterval(timer));

@@ -1,5 +1,5 @@
-// Signing in with Google and GitHub in a real browser: leaving the site and coming back under its content security policy, and
-// how the pages look.
+// Signing in with Google and GitHub in a real browser: leaving the site and coming back under its content security
+// policy, and the look of the pages.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -40,7 +40,7 @@ describe.skipIf('reason' in found)(`signing in with a provider${whySkipped(found
     await page.waitForURL('**/dashboard/start');
     expect(await page.getByText('This is your test key.').count()).toBe(1);
     await page.getByRole('button', { name: 'Sign out' }).click();
-    // An account isn't connected because it has the same address.
+    // The same address alone doesn't connect an account.
     await page.getByRole('button', { name: 'Continue with GitHub' }).click();
     await page.getByText('You already have an account').first().waitFor();
     await page.goto('/signin');

@@ -1,4 +1,5 @@
-// The webhook pages in a real browser: an endpoint, a test event and its response, without faults of accessibility or look.
+// The webhook pages in a real browser: an endpoint, a test event and its response, without faults of accessibility or
+// look.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

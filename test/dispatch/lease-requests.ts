@@ -2,7 +2,7 @@ import type { LeaseRequest } from '../../src/dispatch/renderer.ts';
 
 const FOREVER = { image: Number.POSITIVE_INFINITY, video: Number.POSITIVE_INFINITY };
 
-/** A lease for a test to which it doesn't matter who waits, and for how long. */
+/** A lease for a test that doesn't depend on the caller or the deadline. */
 export function anyone(signal = new AbortController().signal): LeaseRequest {
   return { account: 'account', class: 'interactive', budgetMs: FOREVER, signal };
 }

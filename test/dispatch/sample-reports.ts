@@ -1,4 +1,4 @@
-// Valid reports of a worker, for tests that change one thing about them.
+// Valid reports of a worker, for tests that change one detail.
 
 import type { ImageProbe } from '../../src/media/image.ts';
 import type { VideoProbe } from '../../src/media/video/probe/probe.ts';
@@ -6,7 +6,7 @@ import type { RenderFacts } from '../../src/render/render.ts';
 
 export const IMAGE_PROBE: ImageProbe = { kind: 'image', width: 10, height: 20, isSrgb: true };
 
-/** Two seconds with sound, and a keyframe in the middle. */
+/** A clip of two seconds with audio, and a keyframe in the middle. */
 export const VIDEO_PROBE: VideoProbe = {
   kind: 'video',
   format: 'mp4',

@@ -1,5 +1,5 @@
-// Two API servers and two workers on one bucket, one PostgreSQL and one NATS. The server that accepted the renders is killed,
-// and so is a worker. The other ones finish everything, and every render is charged once.
+// Two API servers and two workers on one bucket, one PostgreSQL and one NATS. The server that accepted the renders is
+// killed, and so is a worker. The others finish everything, and every render is charged once.
 
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { S3Storage } from '../../src/storage/s3/s3-storage.ts';
@@ -68,7 +68,7 @@ function fleetTests(startStorage: () => Promise<RunningS3>): void {
     const headers = { 'x-api-key': key };
     const ids: string[] = [];
     const [lost, survivor] = workers;
-    // So that it still has a render when it is killed.
+    // The worker must still have a render when it is killed.
     hold(lost?.renderPids() ?? []);
     for (let count = 0; count < COUNT; count += 1) {
       const fields = { asset: photo, text: `Number ${count}` };
@@ -107,7 +107,7 @@ function fleetTests(startStorage: () => Promise<RunningS3>): void {
     expect(await storage.size(object)).toBe(expired?.output?.bytes);
     const link = new URL(new URL(expired?.output?.url ?? '').pathname, other.url);
     expect(await problemOf(await fetch(link))).toMatchObject({ status: 410, code: 'result_expired' });
-    // Both servers sweep. Assets go when their renders have ended, at the latest now.
+    // Both servers sweep. Assets are deleted when their renders have ended, at the latest now.
     await until(async () => (await storage.size(object)) === undefined);
     const isEmpty = async (): Promise<boolean> => (await storage.list('assets').next()).done === true;
     await until(isEmpty);

@@ -1,5 +1,5 @@
-// kill -9 of the server while accepted renders wait, are fetched, rendered and stored. Every one must end, and be charged
-// once.
+// kill -9 of the server while accepted renders wait, are fetched, rendered and stored. Every one must end and be
+// charged once.
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ let photo: Buffer;
 beforeAll(async () => {
   database = embeddedDatabase();
   photo = await noisyJpeg(900, 900);
-  // Slow, so that a kill also hits renders that are being fetched.
+  // The responses are slow, so that a kill also hits renders that are being fetched.
   files = createServer((_request, response) => {
     response.write(photo.subarray(0, 1_000));
     setTimeout(() => response.end(photo.subarray(1_000)), 150);
@@ -54,7 +54,7 @@ it('ends every accepted render and charges it once, although the server is kille
       expect(response.status).toBe(202);
       accepted.add(((await response.json()) as Render).id);
     }
-    // A different phase of the renders every time.
+    // Every round kills in a different phase of the renders.
     await wait(60 * round);
     server.signal('SIGKILL');
     await server.exited;

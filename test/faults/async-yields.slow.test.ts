@@ -1,4 +1,4 @@
-// One worker, requests that wait for it all the time, and asynchronous renders that want it, too.
+// One worker, requests that wait for it all the time, and asynchronous renders that need it, too.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { noisyJpeg } from '../pictures.ts';
@@ -54,7 +54,7 @@ it('lets asynchronous renders have a small part of a worker that waiting request
   const meanwhile = (await ended()) - endedBefore;
   over.abort();
   await clients;
-  // A tenth, with room for renders that take longer than others. In turn, it would be a half.
+  // The share is a tenth, with room for renders that take longer than others. In turn, it would be a half.
   expect(meanwhile).toBeLessThanOrEqual(WAITING_REQUESTS / 4);
   await until(async () => (await ended()) === QUEUED);
 });

@@ -1,5 +1,6 @@
-// Clients that read a part of a large result and then reset the connection: what they are charged, with the real route,
-// ledger, replay cache and sockets. Only the renderer is replaced, by one that makes a file as large as the test needs.
+// Clients that read a part of a large result and then reset the connection, and their charges, with the real route,
+// ledger, replay cache and sockets. Only the renderer is replaced, by one that creates a file as large as the test
+// needs.
 
 import { once } from 'node:events';
 import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync } from 'node:fs';
@@ -24,7 +25,7 @@ import { createLogger } from '../../src/telemetry/logger.ts';
 import { Metrics } from '../../src/telemetry/metrics.ts';
 import { until } from '../running-server.ts';
 
-/** So large that a client that reads nothing gets less than half of it into socket buffers. Takes no space on disk. */
+/** A client that reads nothing gets less than half of this into socket buffers. It takes no space on disk. */
 const RESULT_BYTES = 100_000_000;
 const ACCOUNT = 'account';
 
@@ -119,8 +120,8 @@ const BODY = ['text=Hello', 'width=16', 'height=16']
   .join('');
 
 /**
- * Requests a render, reads until this share of the result was sent and resets the connection. Returns how the render ended.
- * What the client has read says little, because the kernel may hold many megabytes that were sent.
+ * Requests a render, reads until this share of the result was sent and resets the connection. Returns how the render
+ * ended. The bytes that the client has read say little, because the kernel may hold many megabytes that were sent.
  */
 async function readAndReset(share: number, idempotencyKey?: string): Promise<RenderSummary | undefined> {
   const before = await endedRenders();
@@ -154,7 +155,7 @@ function must<Value>(value: Value | undefined): Value {
   return value;
 }
 
-/** As if the account had broken this many deliveries in this period. The period exists after its first render. */
+/** Sets the broken deliveries of the account in this period. The period exists after its first render. */
 async function setBrokenDeliveries(count: number): Promise<void> {
   await engine.run('update periods set broken_free = :count', { count });
 }

@@ -9,7 +9,7 @@ import { form, health, post, type RunningServer, startServer, until } from '../r
 import { type RunningWorker, startWorker } from '../running-worker.ts';
 
 const NAMES = ['one', 'two', 'three'];
-/** Between two requests of one client. */
+/** The pause between two requests of one client. */
 const PAUSE_MS = 50;
 const OVERLAY = { width: '64', height: '64', text: 'a' };
 
@@ -43,7 +43,7 @@ describe.skipIf(!hasNats)('a NATS cluster (needs nats-server)', () => {
     await Promise.all(brokers.map((broker) => broker.stop()));
   });
 
-  /** The state of the queue, from any server that is alive. */
+  /** Returns the state of the queue, from any server that is alive. */
   async function queue(): Promise<{ replicas: number; leader: string; isComplete: boolean }> {
     const servers = brokers.map(({ url }) => url.replace('nats://', ''));
     const connection = await connect({ servers });

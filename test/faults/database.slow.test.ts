@@ -1,4 +1,5 @@
-// The database becomes unavailable while a server runs, and comes back: what takes longer than in database.test.ts.
+// The database becomes unavailable while a server runs, and comes back. These tests take longer than those in
+// database.test.ts.
 
 import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// Metrics of what fails first: NATS and its tickets, payment events, emails, the sandbox. Those of the database are in
-// several-servers.slow.test.ts.
+// Metrics of the dependencies that fail first: NATS and its tickets, payment events, emails, the sandbox. Those of the
+// database are in several-servers.slow.test.ts.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../free-port.ts';

@@ -1,5 +1,5 @@
-// Incidents on real processes, explained by nothing but their logs: a client reports a render id, and one search for it
-// on each machine says what happened.
+// Incidents on real processes, explained by nothing but their logs: a client reports an id, and one search for it on
+// each machine shows what happened.
 
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -37,7 +37,7 @@ describe('the log of a server', () => {
     await server.stop();
   });
 
-  /** Starts a render and waits until a worker is on it, which is stopped. */
+  /** Starts a render and waits until a worker has it, which is then stopped. */
   async function startHeldRender(signal?: AbortSignal): Promise<{ response: Promise<Response> }> {
     holdImages(server);
     const response = post(server, form({ asset: noisy, text: CAPTION }), signal ? { signal } : {});
@@ -161,7 +161,7 @@ describe('the log of a server', () => {
     for (const probe of ['/ping', '/health', '/ready', '/metrics']) expect(routes).not.toContain(probe);
   });
 
-  // The last test, because it ends the server.
+  // This is the last test, because it ends the server.
   it('records start, listening, draining and stop', async () => {
     await server.stop();
     const messages = logLines(log()).map(({ msg }) => msg);
@@ -235,7 +235,7 @@ describe.skipIf(!hasNats)('the logs of an API server and a worker node (needs na
     node.signal('SIGTERM');
     await node.exited;
     const steps = (): string[] => logLines(node.stderr()).map(({ msg }) => msg);
-    // What a process printed last may arrive after its exit.
+    // The last output of a process may arrive after its exit.
     await until(() => steps().includes('worker node stopped'));
     expect(steps().filter((msg) => msg.startsWith('worker node '))).toEqual([
       'worker node starting',

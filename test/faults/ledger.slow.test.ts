@@ -1,4 +1,4 @@
-// Kills servers under load and compares what clients received with what they were charged for.
+// Kills servers under load and compares deliveries with charges.
 
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { noisyJpeg } from '../pictures.ts';

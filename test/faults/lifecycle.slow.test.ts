@@ -18,7 +18,7 @@ const PROGRAM = path.resolve(import.meta.dirname, '../../bin/storybar.js');
 describe('shutdown', () => {
   it('finishes running requests, but neither accepts new ones nor waits for idle connections, and leaves no worker', async () => {
     const server = await startServer({ STORYBAR_SHUTDOWN_SECONDS: '3600' });
-    // They have sent nothing, or a part of a request.
+    // These connections have sent nothing, or a part of a request.
     const silent: Socket[] = [];
     for (const sent of ['', 'POST /v1/over', 'GET /ping HTTP/1.1\r\nhost: x\r\n\r\nGET /pi']) {
       const connection = await openConnection(server.url);

@@ -1,5 +1,5 @@
-// Slow, disconnecting and impatient clients, and a process without free file descriptors: nothing leaks, and every response is
-// right.
+// Slow, disconnecting and impatient clients, and a process without free file descriptors: nothing leaks, and every
+// response is right.
 
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';

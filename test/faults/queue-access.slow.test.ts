@@ -17,7 +17,7 @@ const API_SERVER = { STORYBAR_WORKERS: '0', STORYBAR_VIDEO_WORKERS: '0', STORYBA
 const QUEUE = 'jetstream { store_dir: x }\n';
 const LOCKED_OUT = { retryAfter: '2', code: 'renderer_unavailable', ready: 200, worker: 'disconnected' };
 const OVERLAY = { width: '64', height: '64', text: 'a' };
-/** Appears nowhere else in the output. */
+/** The secret appears nowhere else in the output. */
 const SECRET = 'pa55-kept-to-itself';
 
 describe.skipIf(!hasNats)('access to NATS (needs nats-server)', () => {
@@ -54,7 +54,7 @@ describe.skipIf(!hasNats)('access to NATS (needs nats-server)', () => {
     return response.status;
   }
 
-  /** Both log the reason; returns what clients and orchestrators see of it. */
+  /** Checks that both log the reason, and returns the responses to clients and orchestrators. */
   async function lockedOut({ apiServer, worker }: Awaited<ReturnType<typeof startPair>>, why: string): Promise<object> {
     const refused = await post(apiServer, form(OVERLAY));
     for (const printed of [() => printedBy(apiServer), () => worker.stderr()])
@@ -98,7 +98,7 @@ describe.skipIf(!hasNats)('access to NATS (needs nats-server)', () => {
     await nats.kill();
     await nats.restart(locked(SECRET));
     expect(await served(programs)).toBe(200);
-    // The same while they are connected.
+    // The same happens while they are connected.
     await nats.kill();
     await nats.restart(locked('another'));
     const complaintsOf = (printed: string): string[] =>

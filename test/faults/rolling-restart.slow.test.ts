@@ -27,7 +27,7 @@ if (missing.length > 0) console.warn(`skipped: ${missing.join('; ')}`);
 /** Small images make connections idle often, and closing an idle connection carelessly loses the next request. */
 const SMALL_CLIENTS = 10;
 const LARGE_CLIENTS = 2;
-/** Between two requests of one client, for a steady load below the machine's capacity. */
+/** The pause between two requests of one client, for a steady load below the machine's capacity. */
 const PAUSE_MS = 10;
 
 interface Outcome {

@@ -1,4 +1,5 @@
-// A server whose storage is a bucket: results through its own links, and a storage service that goes away and comes back.
+// A server whose storage is a bucket: results through its own links, and a storage service that becomes unavailable and
+// comes back.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noisyJpeg } from '../pictures.ts';
@@ -91,7 +92,7 @@ describe('a server with a bucket as its storage', () => {
     expect((await post(server, form(CANVAS))).status).toBe(200);
     await s3.restart();
     expect(await ended(id)).toMatchObject({ status: 'succeeded', credits: 1 });
-    // The render that waited, and the one of the request that needed no storage.
+    // Two renders are charged: the one that waited, and the one of the request that needed no storage.
     await until(async () => (await usedCredits()).reserved === 0);
     expect(await usedCredits()).toEqual({ used: before.used + 2, reserved: 0 });
     expect((await fetch(earlier.output?.url ?? '')).status).toBe(200);

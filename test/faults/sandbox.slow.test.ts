@@ -51,7 +51,7 @@ const tools = { bwrap: findTool('bwrap'), prlimit: findTool('prlimit') };
 let folder: string;
 let listener: Server;
 let largeImage: Buffer;
-/** What `storybar doctor` reports for each level. */
+/** The report of `storybar doctor` for each level. */
 const reported = new Map<SandboxLevel, string>();
 beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'storybar-sandbox-'));
@@ -76,7 +76,7 @@ async function doctor(env: Record<string, string>): Promise<{ what: string; ok: 
   return JSON.parse(stdout) as { what: string; ok: boolean; detail: string }[];
 }
 
-/** What a compromised worker might try, and whether it succeeded. Plain JavaScript that uses none of our code. */
+/** Attempts of a compromised worker, with their results. This is plain JavaScript that uses none of our code. */
 const ATTACK = String.raw`
 const fs = require('node:fs'), net = require('node:net'), dgram = require('node:dgram'), { spawnSync } = require('node:child_process');
 const t = JSON.parse(process.argv[1]);
@@ -221,7 +221,7 @@ describe.each(['bubblewrap', 'limits', 'process'] as const)('sandbox level %s', 
     await next.arrayBuffer();
   });
 
-  // The last test, because it ends the server.
+  // This is the last test, because it ends the server.
   it('leaves no worker process and no directory behind', async ({ skip }) => {
     skipUnlessSupported(skip);
     const [before, directories] = [server.workerPids(), directoriesOf(server)];
@@ -236,7 +236,7 @@ describe.each(['bubblewrap', 'limits', 'process'] as const)('sandbox level %s', 
   });
 });
 
-/** False when the program belongs to another user. */
+/** Returns false when the program belongs to another user. */
 function mayWrite(file: string): boolean {
   try {
     accessSync(file, constants.W_OK);
@@ -251,7 +251,7 @@ function directoriesOf({ dataDirectory, pid }: RunningServer): string[] {
   return readdirSync(area).map((name) => path.join(area, name));
 }
 
-/** What the kernel reports about a process. */
+/** Returns the kernel's facts about a process. */
 function facts(pid: number | string) {
   const read = (name: string): string => readFileSync(`/proc/${pid}/${name}`, 'utf8').trim();
   const status = (name: string): string | undefined => new RegExp(`^${name}:\\s+(.*)$`, 'mu').exec(read('status'))?.[1];

@@ -23,7 +23,7 @@ describe.skipIf(!hasNats)('rendering on another machine (needs nats-server)', ()
     const client = new AbortController();
     const response = fleet.startRender(server, client.signal);
     await until(() => isRendering(only));
-    // So that it can't complete the render.
+    // The process is stopped, so that it can't complete the render.
     for (const pid of only.renderPids()) process.kill(pid, 'SIGSTOP');
     client.abort();
     await expect(response).rejects.toThrow('aborted');
@@ -42,7 +42,7 @@ describe.skipIf(!hasNats)('rendering on another machine (needs nats-server)', ()
     expect(refused.headers.get('retry-after')).toBe('2');
     expect(await problemOf(refused)).toMatchObject({ status: 503, code: 'renderer_unavailable' });
     await fleet.nats.restart();
-    // Slots from before count for some seconds, whether or not NATS is back.
+    // Earlier slots count for some seconds, whether or not NATS is back.
     await until(() => health(server).then(({ renderer }) => renderer.remote?.isConnected === true));
     await waitForSlots(server, 1);
     await expectImage(fleet.startRender(server));
@@ -215,7 +215,7 @@ describe.skipIf(!hasNats)('rendering on other machines (needs nats-server)', () 
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 
-  // The last test, because its ticket stays in the queue.
+  // This is the last test, because its ticket stays in the queue.
   it('returns 503 within seconds without workers', async () => {
     const server = await fleet.startApiServer();
     const response = await post(server, form(OVERLAY));

@@ -31,7 +31,7 @@ describe.skipIf(postgresUrl === '')('two servers on one PostgreSQL', () => {
     database = await serverDatabase(postgresUrl);
     const plans = plansFile({ hundred: { credits: 100 }, slow: { requestsPerMinute: 20 }, wide: {} });
     const env = { ...database.env, STORYBAR_PLANS: plans, STORYBAR_WORKERS: '1', STORYBAR_QUEUE: '1000' };
-    // Started together on an empty database, so both create the schema.
+    // They start together on an empty database, so both create the schema.
     [first, second] = await Promise.all([startServer(env), startServer(env)]);
   });
   afterAll(async () => {
@@ -129,7 +129,7 @@ describe.skipIf(postgresUrl === '')('a server whose PostgreSQL stops', () => {
 
   it('returns 503 with retry-after, counts errors, and works again when PostgreSQL is back', async () => {
     expect((await post(server, form(OVERLAY))).status).toBe(200);
-    // A job in the background may be waiting for a connection right now.
+    // A background job may be waiting for a connection right now.
     const before = await until(async () => {
       const samples = await scrape(server.url);
       const idle = samples.get('storybar_store_connections{state="idle"}') ?? 0;
@@ -149,7 +149,7 @@ describe.skipIf(postgresUrl === '')('a server whose PostgreSQL stops', () => {
       const response = await post(server, form(OVERLAY));
       if (response.status === 200) return response;
       refusals.push(await response.text());
-      // Slowly, because every request counts toward the plan's rate limit.
+      // Requests are sent slowly, because each counts toward the plan's rate limit.
       await sleep(500);
       return undefined;
     }, 60_000).catch((error: unknown) => {

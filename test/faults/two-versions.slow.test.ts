@@ -1,4 +1,4 @@
-// API servers and worker nodes whose versions can't work together say so, and leave each other alone.
+// API servers and worker nodes with incompatible versions report it, and don't use each other.
 
 import { jetstream } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';

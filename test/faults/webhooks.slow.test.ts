@@ -19,7 +19,7 @@ it('sends webhooks after kill -9 of the server, those that were being sent and t
     (await (await fetch(`${url}${address}`, { method: 'POST', headers, body: JSON.stringify(body) })).json()) as {
       id: string;
     };
-  // It takes the first webhook and never responds.
+  // The receiver takes the first webhook and never responds.
   const { id } = await send(first.url, '/v1/webhook-endpoints', { url: `${receiver.url}/silent` });
   await send(first.url, `/v1/webhook-endpoints/${id}/test`, {});
   await until(() => receiver.received.length === 1);

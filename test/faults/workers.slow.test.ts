@@ -19,7 +19,7 @@ import {
 
 let server: RunningServer;
 let photo: Buffer;
-/** So large that no worker finishes it before it is killed. */
+/** The image is so large that no worker finishes it before it is killed. */
 let large: Buffer;
 beforeAll(async () => {
   [server, photo, large] = await Promise.all([
@@ -36,7 +36,7 @@ const busy = (): Promise<boolean> => health(server).then(({ renderer }) => rende
 const workersBack = (): Promise<boolean> =>
   health(server).then(({ renderer: { images } }) => images.ready === images.workers);
 
-/** Starts a render and waits until a worker is on it, which is stopped. */
+/** Starts a render and waits until a worker has it, which is then stopped. */
 async function startRender(options: { signal?: AbortSignal } = {}): Promise<{ response: Promise<Response> }> {
   holdImages(server);
   const response = post(server, form({ asset: photo, text: 'held' }), options);

@@ -28,7 +28,7 @@ function lightGradient({ width, height }: Size): RawImage {
   return { width, height, channels: 3, data };
 }
 
-/** With a palette, unless there is a photo, which has too many colors for one. */
+/** Uses a palette, unless there is a photo, which has too many colors for one. */
 export async function encodeGolden({ width, height, channels, data }: RawImage, hasPhoto = false): Promise<Buffer> {
   return await sharp(data, { raw: { width, height, channels } })
     .png({ compressionLevel: 9, adaptiveFiltering: true, ...(!hasPhoto && { effort: 10 }) })
@@ -52,7 +52,7 @@ const CHANNEL_TOLERANCE = 32;
 /** The share of pixels that may differ by more. A missing accent, another letter or a one-pixel shift exceeds it. */
 export const SHARE_TOLERANCE = 0.000_05;
 
-/** The share of pixels with a channel outside the tolerance; 1 when the sizes differ. */
+/** Returns the share of pixels with a channel outside the tolerance, or 1 when the sizes differ. */
 export function shareOfDifferentPixels(a: RawImage, b: RawImage): number {
   if (a.width !== b.width || a.height !== b.height || a.channels !== b.channels) return 1;
   let different = 0;

@@ -1,4 +1,4 @@
-// Golden cases of styles: every preset in five scripts with emoji on a photo, and what each option of a style changes.
+// Golden cases of styles: every preset in five scripts with emoji on a photo, and the effect of each option of a style.
 
 import type { Overlay } from '../../src/caption/overlay.ts';
 import type { CaptionStyle } from '../../src/caption/style.ts';

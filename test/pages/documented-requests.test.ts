@@ -27,7 +27,7 @@ const canRun = async (program: string, ...args: string[]): Promise<boolean> =>
     () => true,
     () => false,
   );
-/** Whether this machine can run the code of each language. */
+/** True for languages that this machine can run. */
 const IS_INSTALLED: Readonly<Record<string, boolean>> = {
   curl: await canRun('curl', '--version'),
   javascript: true,
@@ -42,7 +42,7 @@ const LANGUAGES = Object.entries(IS_INSTALLED).map(([language, installed]) => ({
 
 let server: SharedServer;
 let folder: string;
-/** Serves the file behind the URL in the examples. */
+/** The server of the file behind the URL in the examples. */
 let files: Server;
 beforeAll(async () => {
   server = await sharedServer();
@@ -80,7 +80,7 @@ type Files = Pick<SnippetRequest, 'asset' | 'output'>;
 
 const sendAsShell = async (code: string) => await run('sh', ['-c', code], { cwd: folder });
 
-/** How to run the code of each language. */
+/** Runs the code of each language. */
 const SENDERS: Readonly<Record<string, (code: string, request: Files) => Promise<unknown>>> = {
   curl: sendAsShell,
   javascript: async (code) => {
@@ -105,7 +105,7 @@ interface NodeParameters {
   readonly jsonBody?: string;
 }
 
-/** Sends what n8n would send for this node: text fields from the node, the file from the previous node. */
+/** Sends the request that n8n would send for this node: text fields from the node, the file from the previous node. */
 async function sendAsNode(code: string, { asset = '', output }: Files): Promise<void> {
   const { nodes } = JSON.parse(code) as { nodes: { type: string; parameters: NodeParameters }[] };
   const [node] = nodes;

@@ -60,7 +60,7 @@ describe('docs/openapi.json', () => {
       });
     const all = Object.entries(PROBLEMS).map(([code, { status }]) => `${status} ${code}`);
     expect(listed.filter((one) => !all.includes(one))).toEqual([]);
-    // Those of the site, of logs, and of requests that are no operation.
+    // The others are those of the site, of logs, and of requests outside the operations.
     expect(all.filter((one) => !listed.includes(one)).toSorted()).toEqual([
       '400 invalid_signature',
       '402 payment_failed',

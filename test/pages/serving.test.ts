@@ -23,7 +23,7 @@ async function postAsVisitor(
   return await fetch(server.url + path, { method: 'POST', body: form(values), headers: from });
 }
 
-/** With headers that `fetch` doesn't let callers set. */
+/** Sends headers that `fetch` doesn't let callers set. */
 async function get(path: string, headers: Record<string, string>): Promise<{ status: number; text: string }> {
   return await new Promise((resolve, reject) => {
     request(server.url + path, { headers }, (response) => {

@@ -1,5 +1,5 @@
-// Responses about stored renders when something happens between the commit and the response: the database goes away, or a
-// render ends while it is being canceled.
+// Responses about stored renders when something happens between the commit and the response: the database becomes
+// unavailable, or a render ends while it is being canceled.
 
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -41,12 +41,12 @@ let folder: string;
 let storage: FileStorage;
 let caller: Caller;
 let app: FastifyInstance;
-/** Changes what the routes see of the store. */
+/** Overrides of the store that the routes see. */
 let changes: Partial<Renders>;
 
 const { accepted, claimed, reserve, success } = renderSetup(() => world);
 
-/** The database answers no question after the commit. */
+/** The database fails every query after the commit. */
 const AWAY = async (): Promise<never> => {
   throw new AppError('storage_unavailable', 'The service cannot reach its database right now. Try again.');
 };
@@ -219,7 +219,7 @@ describe.each([
       expect([status, render.status, render.credits]).toEqual([200, 'succeeded', 3]);
       expect(await storage.size(done.output.name)).toBe(8);
       expect(await world.balance(caller.accountId)).toEqual({ used: 3, reserved: 0 });
-      // The client has seen that it ended, so now it is deleted.
+      // The client has seen that it ended, so this request deletes it.
       expect((await send('DELETE', `/v1/renders/${id}`))[0]).toBe(204);
       expect(await storage.size(done.output.name)).toBeUndefined();
     },

@@ -1,4 +1,4 @@
-// Plans, keys, usage and the operator pages: what they show, and what they change in the service.
+// Plans, keys, usage and the operator pages: their content and their effects on the service.
 
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ const newMember = async (): Promise<Visitor> => {
   await visitor.signUpWithPlan(`user-${visitors}@account.example.com`);
   return visitor;
 };
-/** As an operator does, for the account that was created last. */
+/** Assigns a plan like an operator, to the account that was created last. */
 const assignPlan = async (plan: string): Promise<void> => {
   const accounts = JSON.parse(await server.cli('accounts', 'list', '--json')) as { id: string }[];
   await server.cli('accounts', 'plan', accounts.at(-1)?.id ?? '', plan);

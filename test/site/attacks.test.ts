@@ -23,7 +23,7 @@ const PRIVATE_PATHS = [
 const OPERATOR_PATHS = ['/operator', '/operator/accounts', '/operator/audit'];
 let visitors = 0;
 const stranger = (): Visitor => new Visitor(server.url, newAddress());
-/** From a new address, so the attempts of one test don't count in another. */
+/** Uses a new address, so the attempts of one test don't count in another. */
 const fromNewAddress = (): Record<string, string> => ({ 'x-forwarded-for': newAddress() });
 const member = async (): Promise<{ visitor: Visitor; email: string }> => {
   const visitor = stranger();

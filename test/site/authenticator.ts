@@ -4,7 +4,7 @@ import { totpCode } from '../../src/account/totp.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** The code that an app shows, or one of another time step. */
+/** Returns the code that an app shows, or one of another time step. */
 export const codeOf = (secret: string, stepsAhead = 0): string => {
   const bits = Array.from(secret, (char) => ALPHABET.indexOf(char).toString(2).padStart(5, '0')).join('');
   const key = Buffer.from((bits.match(/.{8}/gu) ?? []).map((byte) => parseInt(byte, 2)));

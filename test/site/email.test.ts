@@ -32,7 +32,7 @@ afterAll(async () => {
   await smtp.stop();
 });
 
-/** Each in a network of its own, because sign-ups are limited per network. */
+/** Each visitor has a network of their own, because sign-ups are limited per network. */
 const visitor = (): Visitor => new Visitor(server.url, `10.9.${(addresses += 1)}.1`);
 const linkIn = (text: string): string => {
   const link = new RegExp(`${PUBLIC_URL}(?<path>/password\\?link=[\\w-]{43})\\b`, 'u').exec(text)?.groups?.['path'];
@@ -227,7 +227,7 @@ describe('confirming an address', () => {
     await owner.submit('/dashboard', {}, '/signout');
     const stranger = visitor();
     const fields = { token: await stranger.tokenOf(path), link: path.slice(path.indexOf('=') + 1) };
-    // Side by side: in half a minute the limit already allows one more attempt.
+    // The attempts run side by side, because in half a minute the limit already allows one more.
     const guesses = Array.from(
       { length: 11 },
       async () => (await stranger.send('/confirm', { ...fields, password: 'a wrong password' })).status,

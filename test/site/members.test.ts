@@ -1,4 +1,4 @@
-// Members and roles: who is invited how, and what each role may open and change.
+// Members and roles: invitations, and the pages that each role may open and change.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type AccountRole, may } from '../../src/account/roles.ts';
@@ -190,7 +190,7 @@ const FORMS = [
   '/dashboard/account/delete',
 ];
 
-/** What each role may not do, written out by hand. */
+/** The pages that each role may not use, written out by hand. */
 const REFUSED: Readonly<Record<AccountRole, RegExp>> = {
   owner: /^$/u,
   member: /^\/dashboard\/(?:plan|members|account)/u,

@@ -1,4 +1,4 @@
-// What adding a passkey refuses: challenges for another purpose or user, too many passkeys, and unconfirmed addresses.
+// Refusals of adding a passkey: challenges for another purpose or user, too many passkeys, and unconfirmed addresses.
 
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';

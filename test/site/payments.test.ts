@@ -35,7 +35,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Where a page redirects to; its link must lead there as well. */
+/** Returns where a page redirects to. Its link must lead there as well. */
 function redirectOf({ headers, text }: { headers: Headers; text: string }): string {
   const url = headers.get('refresh')?.replace('0; url=', '') ?? '';
   expect(text.replaceAll('&amp;', '&')).toContain(`href="${url}"`);
@@ -52,7 +52,7 @@ describe('a paid plan', () => {
     const checkout = redirectOf(response);
     expect((await visitor.get('/dashboard')).text).toContain('credits used (Free)');
     fake.account.pay(checkout);
-    // The provider's event isn't delivered: coming back is enough.
+    // The provider's event isn't delivered, because coming back is enough.
     const back = await visitor.get('/dashboard/plan?done=paid');
     expect(back.text).toMatch(/<strong>Pro<\/strong> renews on/u);
     const portal = await visitor.submit('/dashboard/plan/invoices', {}, '/dashboard/plan/manage');
@@ -119,7 +119,7 @@ describe('a paid plan', () => {
     const later = (await visitor.get('/dashboard/plan/change?plan=starter')).text;
     expect(later).toMatch(/You switch to Starter on <strong><time[^>]+>\w+ \d+<\/time><\/strong>/u);
     expect(later).toContain('From then on you pay <strong>$9.00</strong> per month');
-    // The change that is scheduled keeps Stripe from previewing another one.
+    // The scheduled change keeps Stripe from previewing another one.
     await visitor.submit('/dashboard/plan/change?plan=starter', { plan: 'starter' }, '/dashboard/plan');
     const scheduled = (await visitor.get('/dashboard/plan/change?plan=business')).text;
     expect(scheduled).toContain('The difference in price for the rest of the billing period is charged');

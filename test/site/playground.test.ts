@@ -196,7 +196,7 @@ describe('a visitor without a key', () => {
       const response = await render(`/playground/overlay?at=${at}`, fields, { 'x-forwarded-for': newAddress() });
       const rows = (response.headers.get('x-bar-rows') ?? '').split(', ').map((row) => Number(row.split('+')[0]));
       const image = await decode(await response.arrayBuffer());
-      // Two pixels, because a stroke of the watermark may cross one of them where there is no bar.
+      // Two pixels are checked, because a stroke of the watermark may cross one of them where there is no bar.
       const isDrawn = (top: number): boolean => [2, 8].every((x) => (pixelAt(image, x, top + 2)[3] ?? 0) > 0);
       return { rows, drawn: rows.map(isDrawn) };
     };

@@ -60,7 +60,7 @@ describe.skipIf(url === '')(`the site on PostgreSQL${url === '' ? `: ${NO_POSTGR
         return { visitor, token: await visitor.tokenOf('/signin') };
       }),
     );
-    // Side by side: in half a minute the limit already allows one more attempt.
+    // The attempts run side by side, because in half a minute the limit already allows one more.
     const statuses = await Promise.all(
       attempts.map(async ({ visitor, token }) => (await visitor.send('/signin', { token, ...fields })).status),
     );

@@ -1,4 +1,4 @@
-// What the clients of Google and GitHub accept from a provider, and what they refuse.
+// Responses that the clients of Google and GitHub accept from a provider, and those that they refuse.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { tokenOf } from '../../src/account/secret.ts';
@@ -9,7 +9,7 @@ import { CLIENT, ProviderStandIn } from './provider-stand-in.ts';
 
 const REDIRECT_URI = 'https://captions.example.com/back';
 const CREDENTIALS = { clientId: CLIENT.id, clientSecret: CLIENT.secret };
-/** Long, because the machine may be busy. The test of a slow provider has a short one. */
+/** The timeout is long, because the machine may be busy. The test of a slow provider has a short one. */
 const TIMEOUT_MS = 60_000;
 const SHORT_TIMEOUT_MS = 500;
 
@@ -48,7 +48,7 @@ describe.each(Object.entries(CLIENTS))('%s', (provider, create) => {
     const request = newRequest();
     const client = create();
     const identity = await client.identify(await visit(client, request), request);
-    // Ids of another server than github.com carry its host.
+    // Ids of servers other than github.com contain the host.
     const subject = provider === 'github' ? `${new URL(standIn.url).host} 7` : '7';
     expect(identity).toEqual({ provider, subject, email: 'ann@example.com' });
   });
@@ -119,7 +119,7 @@ describe.each(Object.entries(CLIENTS))('%s', (provider, create) => {
     async (trouble) => {
       const request = newRequest();
       const client = create();
-      // Discovery works; only what follows doesn't.
+      // Discovery works, but the next step doesn't.
       await client.authorizationUrl(request);
       if (trouble === 'wrong iss parameter') standIn.trouble = trouble;
       const parameters = await visit(client, request);

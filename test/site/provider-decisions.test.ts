@@ -1,4 +1,4 @@
-// What an identity at a provider gives access to, on servers with closed sign-up, without email, and under attack.
+// The access that an identity at a provider gives, on servers with closed sign-up, without email, and under attack.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ProviderIdentity } from '../../src/account/sign-in-provider.ts';

@@ -1,5 +1,6 @@
-// A stand-in for Google (OpenID Connect) and GitHub (OAuth 2 and its API) on one local port. It checks what the real ones check:
-// client, redirect address, PKCE, and that a code is used once. `trouble` makes the next responses wrong in one way.
+// A stand-in for Google (OpenID Connect) and GitHub (OAuth 2 and its API) on one local port. It checks the same as the
+// real ones: client, redirect address, PKCE, and that a code is used once. `trouble` makes the next responses wrong in
+// one way.
 
 import { createHash, createSign, generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -224,7 +225,7 @@ export class ProviderStandIn {
 
   #user(request: IncomingMessage): object {
     const { id, email } = this.#owner(request);
-    // The profile shows an address that a user can choose freely; it must not count.
+    // The profile shows an address that a user can choose freely, so it must not count.
     return {
       id: this.trouble === 'unexpected claims' ? 'seven' : id,
       login: email.split('@')[0],

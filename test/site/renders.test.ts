@@ -1,4 +1,4 @@
-// The page of stored renders: what it shows, and what it changes.
+// The page of stored renders: its content and its effects.
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ let visitors = 0;
 beforeAll(async () => {
   server = await sharedServer();
   photo = await noisyJpeg(200, 150);
-  // Never responds, so a render that fetches from here doesn't end by itself.
+  // The host never responds, so a render that fetches from here doesn't end by itself.
   files = createServer(() => undefined);
   await new Promise<void>((resolve) => void files.listen(0, '127.0.0.1', resolve));
   slowUrl = `http://127.0.0.1:${(files.address() as AddressInfo).port}/slow.jpg`;

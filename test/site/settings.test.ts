@@ -1,4 +1,4 @@
-// The pages for sessions, data export and deleting the account: what they show, what they change, and what they refuse.
+// The pages for sessions, data export and deleting the account: their content, their effects and their refusals.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { form, post, problemOf } from '../running-server.ts';

@@ -1,4 +1,4 @@
-// Signing up, signing in and connecting accounts with Google and GitHub, on a server with email, and what an attacker can't do.
+// Signing up, signing in and connecting accounts with Google and GitHub, on a server with email, and attacks on it.
 
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -45,7 +45,7 @@ beforeEach(() => {
 });
 
 const visitor = (): Visitor => new Visitor(server.url, `10.6.${(visitors += 1)}.1`);
-/** A person whom the providers know, and who is signed in there. */
+/** Adds a person whom the providers know, and who is signed in there. */
 const newPerson = (name: string): string => {
   const email = `${name}-${(people += 1)}@example.com`;
   standIn.person = { id: people, email };
@@ -336,7 +336,7 @@ describe('connecting a provider on the security page', () => {
     newPerson('planted');
     const back = await connect(attacker, 'google');
     expect(await victim.get(back)).toMatchObject({ status: 422, text: expect.stringContaining('has expired') });
-    // Not even with the cookie of the attacker.
+    // It fails even with the cookie of the attacker.
     const name = '__Host-storybar-provider';
     victim.cookies.set(name, attacker.cookies.get(name) ?? '');
     expect(await victim.get(back)).toMatchObject({ status: 422, text: expect.stringContaining('signed out') });

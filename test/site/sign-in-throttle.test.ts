@@ -1,4 +1,4 @@
-// The limit on sign-in attempts: it stops strangers who guess a password, and never the user's own browser.
+// The limit on sign-in attempts, which stops strangers who guess a password, and never the user's own browser.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
@@ -11,10 +11,10 @@ beforeAll(async () => {
   server = await sharedServer();
 });
 
-/** Comes from an address of its own. */
+/** Returns a visitor with an address of their own. */
 const stranger = (): Visitor => new Visitor(server.url, newAddress());
 
-/** Signed up, then signed out again in the same browser. */
+/** Returns a user who signed up, then signed out again in the same browser. */
 const userWithKnownBrowser = async (email: string): Promise<Visitor> => {
   const visitor = stranger();
   await visitor.signUp(email);
@@ -24,7 +24,7 @@ const userWithKnownBrowser = async (email: string): Promise<Visitor> => {
 
 const statuses = async (visitor: Visitor, email: string, password: string, attempts: number): Promise<number[]> => {
   const token = await visitor.tokenOf('/signin');
-  // Side by side: in half a minute the limit already allows one more attempt.
+  // The attempts run side by side, because in half a minute the limit already allows one more.
   const responses = await Promise.all(
     Array.from({ length: attempts }, () => visitor.send('/signin', { token, email, password })),
   );
@@ -33,7 +33,7 @@ const statuses = async (visitor: Visitor, email: string, password: string, attem
 
 const repeat = (status: number, count: number): number[] => Array.from({ length: count }, () => status);
 
-/** Four addresses, ten attempts each: as many as one account allows to all strangers together. */
+/** Four addresses make ten attempts each, as many as one account allows to all strangers together. */
 const exhaustAttempts = async (email: string): Promise<void> => {
   for (let address = 0; address < 4; address += 1) {
     expect(await statuses(stranger(), email, 'a wrong password', 10)).toEqual(repeat(422, 10));

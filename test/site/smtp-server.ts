@@ -72,7 +72,7 @@ export class SmtpServer {
   }
 }
 
-/** Quoted-printable, as far as our emails use it. */
+/** Decodes quoted-printable, as far as our emails use it. */
 function decode(text: string): string {
   return text
     .replaceAll(/=\n/gu, '')

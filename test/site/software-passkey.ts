@@ -1,4 +1,4 @@
-// Creates a passkey in software, and what a device would send to register it.
+// Creates a passkey in software, and the response of a device that registers it.
 
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { isoCBOR } from '@simplewebauthn/server/helpers';

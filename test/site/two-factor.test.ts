@@ -1,4 +1,4 @@
-// Signing in with an authenticator app: what it needs, and what an attacker who knows the password can't do.
+// Signing in with an authenticator app, and attacks by someone who knows the password.
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
@@ -33,7 +33,7 @@ const newProtected = async (): Promise<Protected> => {
   await visitor.signUp(email);
   const secret = secretIn((await visitor.get(PATH)).text);
   for (;;) {
-    // The code of the step before leaves the current one for signing in. It is too old when the step ends meanwhile.
+    // The code of the previous step leaves the current one for signing in. It is too old when the step ends meanwhile.
     const { text } = await visitor.submit(PATH, { secret, code: codeOf(secret, -1), password: PASSWORD });
     const recoveryCodes = recoveryCodesIn(text);
     if (recoveryCodes.length > 0) return { visitor, email, secret, recoveryCodes };

@@ -1,4 +1,4 @@
-// Users managed on the command line next to a running server, which is the only way in without email.
+// Users managed on the command line next to a running server, which is the only way to add them without email.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningServer, startServer, until } from '../running-server.ts';

@@ -1,5 +1,5 @@
-// A visitor of the site without a browser: it keeps cookies, sends forms with the token of their page, and can do what no
-// browser would.
+// A visitor of the site without a browser. It keeps cookies, sends forms with the token of their page, and can do what
+// no browser would.
 
 import { until } from '../running-server.ts';
 

@@ -1,4 +1,4 @@
-// The dashboard pages of webhooks: what they show, what they change, and what they refuse.
+// The dashboard pages of webhooks: their content, their effects and their refusals.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { until } from '../running-server.ts';
@@ -32,7 +32,7 @@ async function addEndpoint(visitor: Visitor, path: string, events: Record<string
   return (location ?? '').replace(/\?.*$/u, '');
 }
 
-/** The page of the only delivery of the endpoint, once an attempt has been made. */
+/** Returns the page of the only delivery of the endpoint, once an attempt has been made. */
 async function deliveryOf(visitor: Visitor, page: string, text: string): Promise<{ path: string; page: PageResponse }> {
   return await until(async () => {
     const path = /href="(?<path>\/dashboard\/webhooks\/deliveries\/[\w-]+)"/u.exec((await visitor.get(page)).text);

@@ -1,4 +1,4 @@
-// The tests that every storage has to pass.
+// The tests that every storage must pass.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

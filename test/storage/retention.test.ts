@@ -1,4 +1,4 @@
-// What the sweep deletes and what it keeps, with a real database, a real bucket, a clock that moves and two servers.
+// The sweep's deletions, with a real database, a real bucket, a clock that moves and two servers.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ const optionsWith = (storage: ObjectStorage): RetentionOptions => ({
   logger: createLogger('silent', 'test'),
 });
 
-/** A storage that refuses to delete objects whose names contain `part`. */
+/** Returns a storage that refuses to delete objects whose names contain `part`. */
 function refusing(storage: ObjectStorage, part: string): RetentionOptions['storage'] & { readonly tried: string[] } {
   const tried: string[] = [];
   return {
@@ -127,7 +127,7 @@ describe.each([
     expect(await deleteExpiredObjects(options)).toBe(3);
     expect(await names(storage)).toEqual([kept.asset]);
     expect(warned).toMatchObject([{ object: kept.asset, renderId: kept.asset.slice('assets/'.length) }]);
-    // The next time, it is all that is left.
+    // The next time, it is the only one left.
     await expect(deleteExpiredObjects(options)).rejects.toThrow("can't be deleted");
     expect(await deleteExpiredObjects(optionsWith(storage))).toBe(1);
   });

@@ -14,11 +14,11 @@ import { storageContract } from './contract.ts';
 const { signal } = new AbortController();
 if (!hasSwift) console.warn(`skipped: ${NO_SWIFT}`);
 
-/** More than two parts. */
+/** The file has more than two parts. */
 const LARGE = randomBytes(36 * 1024 * 1024);
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-/** `isReal`: the service verifies signatures and lists unfinished uploads. */
+/** `isReal` is true if the service verifies signatures and lists unfinished uploads. */
 function s3Tests(startService: () => Promise<RunningS3>, isReal: boolean): void {
   let service: RunningS3;
   let folder: string;

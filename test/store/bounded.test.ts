@@ -7,7 +7,7 @@ import { sqliteDatabase } from './databases.ts';
 import { LIMITS } from './render-setup.ts';
 import { World } from './world.ts';
 
-/** The most rows that one statement has changed. */
+/** Records the maximum number of rows that one statement has changed. */
 function observed(engine: Engine): { readonly engine: Engine; readonly most: () => number } {
   let most = 0;
   const observe = (session: SqlSession): SqlSession => ({
@@ -27,7 +27,7 @@ function observed(engine: Engine): { readonly engine: Engine; readonly most: () 
   return { engine: all, most: () => most };
 }
 
-/** How often the event loop turned meanwhile. */
+/** Counts the turns of the event loop meanwhile. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   let [turns, isOver] = [0, false];
   const turn = (): void => {

@@ -18,18 +18,18 @@ const NOT_EXPORTED = [
   'idempotency',
   // A count of renders that are exported.
   'test_renders',
-  // What happened to renders, as it was sent to webhook endpoints with links to the results.
+  // Events of renders, as they were sent to webhook endpoints with links to the results.
   'render_events',
   'webhook_messages',
 ];
 
-/** For accounts that can be purged. */
+/** Fails for accounts that can be purged. */
 export function unexpected(accountId: string, error: unknown): never {
   throw new Error(`the account ${accountId} was not purged`, { cause: error });
 }
 
 export function accountDataContract(world: () => World): void {
-  /** A user with something in every table that belongs to an account. */
+  /** Returns a user with a row in every table that belongs to an account. */
   const member = async (name: string): Promise<{ id: string; accountId: string }> => {
     const { users, accounts, keys, sessions, ledger, requests, renders, idempotency, usage, creditNotices } =
       world().store;
@@ -146,7 +146,7 @@ export function accountDataContract(world: () => World): void {
       'webhook_deliveries',
       'audit_log',
     ]);
-    // Every section has been tried with a row.
+    // Every section has been tested with a row.
     expect([...sections].filter(([, rows]) => rows.length === 0).map(([name]) => name)).toEqual([]);
     expect(sections.get('two_factor')).toMatchObject([{ user_id: ann.id }]);
     expect(sections.get('passkeys')).toMatchObject([{ name: 'x', last_used_at: null }]);

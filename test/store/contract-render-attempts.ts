@@ -68,7 +68,7 @@ export function renderAttemptsContract(world: () => World): void {
     world().pass(-20_000);
     const first = await claimed();
     await renders.giveBack(first.attempt, 20_000);
-    // A pause is kept.
+    // A pause is respected.
     expect(await renders.claim('image')).toBeUndefined();
     world().pass(-5 * HOUR);
     expect((await claimed()).attempt.number).toBe(2);

@@ -11,7 +11,7 @@ export function requestsContract(world: () => World): void {
     if (user === undefined) throw new Error('the address is taken');
     return user.accountId;
   };
-  /** `age` in minutes. */
+  /** `age` is in minutes. */
   const request = (accountId: string, age: number, changes: Partial<LoggedRequest> = {}): LoggedRequest => ({
     id: randomUUID(),
     accountId,

@@ -5,7 +5,7 @@ import type { World } from './world.ts';
 export function storedBytesContract(world: () => World): void {
   const { newRender, accepted, claimed, reserve, success, scopeOf } = renderSetup(world);
 
-  /** Of the account and of the service, as the limits see them. */
+  /** Returns the bytes of the account and of the service, as the limits see them. */
   async function stored(accountId: string): Promise<readonly (number | undefined)[]> {
     const demand = { accountId, mode: 'live', renders: 0, bytes: 0 } as const;
     const { renders } = world().store;

@@ -188,7 +188,7 @@ export function subscriptionsContract(world: () => World): void {
     const hold = await world().hold(id, { credits: 30 });
     await ledger.reserve(hold);
     await ledger.settle(hold.renderId, DELIVERED);
-    // No server has told the time yet, so the wrong clock is believed.
+    // No server has stored a time yet, so the wrong clock is trusted.
     world().goTo('2029-05-05T00:00:00Z');
     await accounts.setRenews(id, true, 'account:1');
     const later = await world().account();

@@ -10,7 +10,7 @@ import { renderSetup } from './render-setup.ts';
 import { DAY, HOUR, type World } from './world.ts';
 
 const WEEK = 7 * DAY;
-/** What an operator or the command line changes stays. */
+/** Accounts that an operator or the command line has changed stay. */
 const USER = 'user:x';
 
 export function unconfirmedContract(world: () => World): void {

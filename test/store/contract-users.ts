@@ -73,7 +73,7 @@ export function usersContract(world: () => World): void {
     const send = async (hash: string, { users: each } = world().store) => await each.addMailedLink(hash, link());
     expect(await users.addMailedLink('h', link({ email: 'unknown@example.com' }))).toBe(false);
     for (let index = 1; index < MAX_MAILED_LINKS; index += 1) expect(await send(`link-${index}`)).toBe(true);
-    // What an operator hands over doesn't count.
+    // Links that an operator hands over don't count.
     await users.addLink('by hand', link(), 'cli:test');
     const sent = await Promise.all(servers.map(async (server, index) => await send(`last-${index}`, server)));
     expect(sent.filter(Boolean)).toHaveLength(1);
@@ -168,7 +168,7 @@ export function usersContract(world: () => World): void {
     await users.setPassword(user.id, 'new hash');
     const changed = await users.findByEmail('ann@example.com');
     expect(changed).toMatchObject({ passwordHash: 'new hash' });
-    // Tokens that were signed before the change are over.
+    // Tokens that were signed before the change are invalid.
     expect(changed?.tokenKey).not.toBe(user.tokenKey);
     expect(await sessions.find(hash)).toBeUndefined();
     expect(await users.findLink('old link')).toBeUndefined();
@@ -243,7 +243,7 @@ export function usersContract(world: () => World): void {
     const { users, accountData } = world().store;
     const { accountId } = await ann();
     await accountData.erase(accountId, 'cli:test');
-    // As when the operator creates the link while the account is being deleted.
+    // The operator creates the link while the account is being deleted.
     await users.addLink('late', link({ email: 'bob@example.com', accountId }), 'cli:test');
     expect(await users.useLink('late', 'hash')).toBeUndefined();
     expect(await users.list(accountId)).toEqual([]);

@@ -122,7 +122,7 @@ export function webhookEndpointsContract(world: () => World): void {
     expect((await world().actions(accountId)).at(-1)).toBe('system webhook.disabled');
     expect(await webhookEndpoints.claimNotice()).toMatchObject({ id, disabledReason: 'gone' });
     expect(await other.webhookEndpoints.claimNotice()).toBeUndefined();
-    // The server that was to tell the owner crashed.
+    // The server that was to notify the owner crashed.
     world().pass(11 * MINUTE);
     expect(await other.webhookEndpoints.claimNotice()).toMatchObject({ id });
     await other.webhookEndpoints.endNotice(id);

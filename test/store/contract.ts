@@ -1,4 +1,4 @@
-// The tests that every store has to pass, whatever its database.
+// The tests that every store must pass, whatever its database.
 
 import { afterEach, beforeEach, describe } from 'vitest';
 import { accountDataContract } from './contract-account-data.ts';

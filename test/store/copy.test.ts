@@ -9,7 +9,7 @@ import { DELIVERED, FAILED, World } from './world.ts';
 
 const url = inject('postgresUrl');
 
-/** Something in every table, more than a batch in some. */
+/** Fills every table, some with more than a batch. */
 async function fill(database: TestDatabase): Promise<World> {
   const world = await World.begin(database);
   const { accounts, keys, ledger, idempotency, usage, payments, users, sessions, renders } = world.store;

@@ -30,7 +30,7 @@ export function sqliteDatabase(options: SqliteOptions = {}, folder = tmpdir()): 
 
 let migrated: Buffer | undefined;
 
-/** A database that doesn't have to go through every migration, because its file is the copy of one that has. */
+/** Returns a database that doesn't have to go through every migration, because its file is the copy of one that has. */
 export async function migratedSqlite(): Promise<TestDatabase> {
   const copy = sqliteDatabase();
   if (migrated === undefined) {
@@ -46,7 +46,7 @@ export async function postgresDatabase(serverUrl: string): Promise<TestDatabase>
   return databaseAt(await createDatabase(serverUrl));
 }
 
-/** Its URL. */
+/** Returns the URL of a migrated database. */
 export async function migratedDatabase(serverUrl: string): Promise<string> {
   const place = await createDatabase(serverUrl);
   await (await openAt(place)).close();

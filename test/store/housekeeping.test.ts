@@ -1,4 +1,4 @@
-// What an operator finds in the log about ledger entries that could not be written.
+// The log entries about ledger entries that could not be written.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

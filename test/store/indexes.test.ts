@@ -1,4 +1,4 @@
-// Records and explains every statement of requests, sweeps and pages: none may scan a whole table.
+// Records and explains every statement of requests, sweeps and pages. None may scan a whole table.
 
 import { describe, expect, inject, it } from 'vitest';
 import { hashKey } from '../../src/account/api-key.ts';
@@ -15,7 +15,7 @@ const url = inject('postgresUrl');
 /** Tables with one row per live process or shard, and the lanes and accounts that a statement itself finds through an index. */
 const SMALL = /\b(?:owners|o|trusted_time|stored_bytes_total|lanes|accounts_waiting|picked|CONSTANT ROW)\b/u;
 
-/** Of these indexes a statement reads only the first rows, or they contain only what waits or runs right now. */
+/** A statement reads only the first rows of these indexes, or they contain only what waits or runs right now. */
 const SMALL_INDEXES = /INDEX (?:accounts_by_age|render_events_pending|renders_ended_assets|holds_reserved)$/u;
 
 function recording(engine: Engine, seen: Map<string, SqlParameters>): Engine {

@@ -9,7 +9,10 @@ import { createStore } from '../../dist/store/store.js';
 import { SqliteEngine } from '../../dist/store/sqlite-engine.js';
 
 const PARALLEL = 8;
-/** Long, because on a busy machine one of several processes can wait for the lock longer than a server would. */
+/**
+ * The timeout is long, because on a busy machine one of several processes can wait for the lock longer than a server
+ * would.
+ */
 const LOCK_TIMEOUT_MS = 120_000;
 
 const [place = '', accountId = '', task = '', number = '0'] = process.argv.slice(2);
@@ -22,7 +25,7 @@ if (subscription === undefined) throw new Error('the account has no subscription
 const { period } = subscription;
 const limit = task === 'some' ? 100 : 1_000_000_000;
 
-// Synchronous, so that no line is lost when the process is killed.
+// Printing is synchronous, so that no line is lost when the process is killed.
 const print = (text) => writeSync(1, `${text}\n`);
 const template = { accountId, keyId: undefined, mode: 'live', kind: 'image', credits: 1, period, limit };
 const hold = () => ({ renderId: randomUUID(), ...template });
@@ -37,7 +40,10 @@ async function renderForever() {
   }
 }
 
-/** Not all at once: the last ones would wait for a connection longer than the pool's timeout on a busy machine. */
+/**
+ * Reservations are spread, because the last ones would wait for a connection longer than the pool's timeout on a busy
+ * machine.
+ */
 async function reserveSome(count) {
   let [started, granted] = [0, 0];
   const reserveNext = async () => {

@@ -90,7 +90,7 @@ export class LedgerModel {
     same(balance, { ...this.#sumsOf(hold), limit: hold.limit });
   }
 
-  /** Several concurrent reservations of one price, across all servers. */
+  /** Makes several concurrent reservations of one price, across all servers. */
   async #burst(): Promise<void> {
     const first = this.#newHold();
     const holds = Array.from({ length: 2 + this.#random.whole(5) }, () => ({ ...first, renderId: this.#name() }));
@@ -102,12 +102,12 @@ export class LedgerModel {
         return { hold, owner: server.owner, ...(await server.store.ledger.reserve(hold)) };
       }),
     );
-    // Their order is not determined, but how many are granted is.
+    // Their order is random, but the number of granted ones isn't.
     const inOrder = results.toSorted((a, b) => Number(b.granted) - Number(a.granted));
     for (const { hold, owner, granted } of inOrder) same(granted, this.#take(hold, owner));
   }
 
-  /** Sometimes three times concurrently. Any server may do it, and most are repeated sooner or later. */
+  /** Ends a hold, sometimes three times concurrently. Any server may do it, and most are repeated sooner or later. */
   async #end(how: 'settle' | 'release'): Promise<void> {
     const hold = this.#anyHold();
     if (hold === undefined) return;

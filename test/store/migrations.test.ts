@@ -48,7 +48,7 @@ const VERSION_1 = `
 
 const AT = '2026-01-31T10:00:00.000Z';
 
-/** Written by the program before tables were renamed. */
+/** Returns rows as programs before the renaming of tables wrote them. */
 function rowsWithSentinels(): string {
   const later = '2026-02-28T10:00:00.000Z';
   const user = (id: string, email: string, unconfirmed: string, hash: string, hasPassword: number): string =>

@@ -7,7 +7,7 @@ import { createStore } from '../../src/store/store.ts';
 import { sqliteDatabase } from './databases.ts';
 import { DELIVERED, FAILED, HOUR, World } from './world.ts';
 
-/** How often a write is tried before it's given up. */
+/** How often a write is tried before it is given up. */
 const MAX_FAILURES = 10;
 
 let world: World;
@@ -71,7 +71,7 @@ describe('pending writes of the ledger', () => {
     await rejectChangesOf('broken');
     expect(await pendingWrites.retry()).toEqual([]);
     expect([await stateOf('broken'), await stateOf('good')]).toEqual(['reserved', 'settled']);
-    // It isn't lost either: it succeeds once its cause is gone.
+    // The write isn't lost: it succeeds once its cause is gone.
     await world.engine.run('drop trigger reject');
     await pendingWrites.retry();
     expect(await stateOf('broken')).toBe('settled');

@@ -1,4 +1,4 @@
-// TLS between the store and PostgreSQL, and what an operator reads when PostgreSQL refuses the connection.
+// TLS between the store and PostgreSQL, and the messages when PostgreSQL refuses the connection.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync, statSync } from 'node:fs';

@@ -13,14 +13,14 @@ import { postgresDatabase, sqliteDatabase, type TestDatabase } from './databases
 import { World } from './world.ts';
 
 const CHILD = path.resolve(import.meta.dirname, 'ledger-child.js');
-/** As in `ledger-child.js`. */
+/** The same number as in `ledger-child.js`. */
 const PARALLEL = 8;
 const LOAD_TIMEOUT_MS = 90_000;
 const url = inject('postgresUrl');
 
 interface Child {
   readonly process: ChildProcess;
-  /** The exit code; null: killed. */
+  /** The exit code, or null if it was killed. */
   readonly exited: Promise<number | null>;
   readonly lines: () => string[];
 }
@@ -29,7 +29,7 @@ function start(...args: string[]): Child {
   const child = spawn(process.execPath, [CHILD, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (part: string) => (output += part));
-  // `close`, not `exit`: by then all output has been read.
+  // `close` rather than `exit`, because by then all output has been read.
   const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
   return { process: child, exited, lines: () => output.split('\n').slice(0, -1) };
 }

@@ -1,4 +1,4 @@
-// What a claim of a stored render costs: it must not grow with the queue or the history, on either database.
+// The cost of claiming a stored render, which must not grow with the queue or the history on either database.
 
 import { describe, expect, inject, it } from 'vitest';
 import { must } from '../../src/primitives/must.ts';
@@ -25,7 +25,7 @@ async function addRenders(engine: Engine, accountId: string, status: string, fro
   );
 }
 
-/** Every reading statement of one claim, with its parameters. */
+/** Returns every reading statement of one claim, with its parameters. */
 async function readsOfClaim(world: World): Promise<(readonly [sql: string, parameters: SqlParameters])[]> {
   const reads: (readonly [string, SqlParameters])[] = [];
   const { engine } = world;

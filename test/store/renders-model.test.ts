@@ -11,7 +11,7 @@ import { RendersModel } from './renders-model.ts';
 
 const TIMEOUT_MS = 600_000;
 const COMMANDS = randomCases({ usually: 1_000, all: 2_500 });
-/** Fewer, because each takes some round trips. */
+/** There are fewer commands, because each takes some round trips. */
 const POSTGRES_COMMANDS = randomCases({ usually: 300, all: 700 });
 /** Only a run with many crashes says something about them. */
 const CRASHES_PER_COMMAND = 1 / 41;

@@ -1,5 +1,5 @@
-// Random commands of several servers on stored renders, with crashes between any two of them. A crash is simply that a server
-// never continues its attempt. What must hold is computed from the commands that reported success.
+// Random commands of several servers on stored renders, with crashes between any two of them. In a crash, a server
+// simply never continues its attempt. The expected state is computed from the commands that reported success.
 
 import { deepStrictEqual as same, ok } from 'node:assert';
 import { must } from '../../src/primitives/must.ts';
@@ -32,7 +32,7 @@ export class RendersModel {
   readonly #engine: Engine;
   readonly #random: Random;
   readonly #servers: readonly Server[];
-  /** By render id: how it ended, and what was charged for it. */
+  /** The end of each render and its charge, by render id. */
   readonly #ended = new Map<string, { readonly how: string; readonly credits: number; readonly accountId: string }>();
   readonly #accepted = new Map<string, NewRender>();
   #now = START.getTime();
@@ -131,7 +131,7 @@ export class RendersModel {
     }
   }
 
-  /** Only after the reservation, as in a real attempt. Sometimes the success is reported twice. */
+  /** Succeeds only after the reservation, as in a real attempt. Sometimes the success is reported twice. */
   async #succeed(): Promise<void> {
     const [server, work] = this.#anyWork() ?? [];
     if (!server || !work?.hasReserved) return;

@@ -84,7 +84,7 @@ describe('bars on video', () => {
     for (let y = band.top + 4; y < band.top + band.height - 4; y += 1) {
       for (let x = 4; x < CANVAS.width - 4; x += 1) {
         const expected = blended(band, x, y);
-        // Only away from edges, where chroma at half resolution makes no difference.
+        // Only pixels away from edges are compared, where chroma at half resolution makes no difference.
         const isFlat = [-3, 3].every(
           (step) =>
             distance(blended(band, x + step, y), expected) < 12 && distance(blended(band, x, y + step), expected) < 12,

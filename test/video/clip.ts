@@ -1,5 +1,5 @@
-// Creates small clips with known pixels and timestamps, and reads rendered clips. Real files cover what cameras do;
-// these clips cover the cases that real files don't.
+// Creates small clips with known pixels and timestamps, and reads rendered clips. Real files cover the output of
+// cameras, and these clips cover the cases that real files don't.
 
 import {
   AV_CODEC_FLAG_FRAME_DURATION,
@@ -44,7 +44,7 @@ export interface ClipOptions {
   readonly width: number;
   readonly height: number;
   readonly paint: Paint;
-  /** All frames are like the first one, which saves the time to paint them. */
+  /** If true, all frames are like the first one, which saves the time to paint them. */
   readonly isStill?: boolean;
   readonly frames?: number;
   readonly timeBase?: { readonly num: number; readonly den: number };

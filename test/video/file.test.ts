@@ -1,4 +1,4 @@
-// The output file: what players need in it, and what it must not contain.
+// The output file: data that players need in it, and data that it must not contain.
 
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';

@@ -31,7 +31,7 @@ beforeAll(() => {
 });
 afterAll(() => work.remove());
 
-/** The error that the probe or the recipe throws. */
+/** Returns the error that the probe or the recipe throws. */
 function refusal(
   path: string,
   format: VideoFormat = 'mp4',
@@ -54,7 +54,7 @@ function element(id: readonly number[], ...content: readonly (Buffer | string | 
   return Buffer.concat([Buffer.from(id), length, body]);
 }
 
-/** A WebM whose video track is encrypted, as streaming services make them. */
+/** Returns a WebM whose video track is encrypted, like those of streaming services. */
 function encryptedWebm(): Buffer {
   const encryption = element([0x50, 0x35], element([0x47, 0xe1], 5), element([0x47, 0xe2], 'key'));
   const encodings = element([0x6d, 0x80], element([0x62, 0x40], element([0x50, 0x33], 1), encryption));

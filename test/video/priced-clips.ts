@@ -53,13 +53,13 @@ export function pricedSamples(): string[] {
   return hasSharedMedia ? SAMPLES.map(sharedMedia) : [];
 }
 
-/** What a render with a live key costs, from the same probe. */
+/** Returns the price of a render with a live key, from the same probe. */
 export function priceOfFile(file: string): number {
   const format = path.extname(file).slice(1) as 'mp4' | 'mov' | 'webm';
   return priceOf(probeVideo(file, format, { maxSide: 4_096 }), { mode: 'live', isReplay: false });
 }
 
-/** The duration that FFmpeg's tools print. */
+/** Returns the duration that FFmpeg's tools print. */
 export function headerSeconds(file: string): number {
   const input = new FormatContext();
   if (input.openInputSync(file) < 0 || input.findStreamInfoSync() < 0) throw new Error(`FFmpeg can't read ${file}`);

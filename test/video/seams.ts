@@ -39,7 +39,7 @@ export interface FileStructure {
   readonly tracks: readonly Readonly<Record<string, unknown>>[];
   /** Presentation times, in that order. */
   readonly frames: readonly number[];
-  /** In decoding order, the only order for which MP4 stores durations. */
+  /** Packets in decoding order, the only order for which MP4 stores durations. */
   readonly decoding: readonly { readonly dts: number; readonly duration: number }[];
   readonly keyframes: readonly number[];
   readonly audioPackets: readonly { readonly pts: number; readonly duration: number; readonly data: string }[];
@@ -74,7 +74,7 @@ export function structureOf(path: string): FileStructure {
   return { seconds, tracks, frames, decoding, keyframes, audioPackets };
 }
 
-/** The lowest luma PSNR between a frame of one file and the same frame of the other. */
+/** Returns the lowest luma PSNR between a frame of one file and the same frame of the other. */
 export function lowestPsnr(one: string, other: string): { readonly decibels: number; readonly frame: number } {
   const [left, right] = [lumaOf(one), lumaOf(other)];
   let lowest = { decibels: Number.POSITIVE_INFINITY, frame: -1 };
@@ -89,7 +89,7 @@ export function lowestPsnr(one: string, other: string): { readonly decibels: num
   }
 }
 
-/** The highest PSNR between two consecutive frames: the value for a repeated or missing frame. */
+/** Returns the highest PSNR between two consecutive frames, which is the value for a repeated or missing frame. */
 export function highestPsnrOfNeighbors(path: string): number {
   let previous: Buffer | undefined;
   let highest = 0;

@@ -70,7 +70,7 @@ describe('audio', () => {
   it('audio is left out when the configuration of its track is damaged', async () => {
     const path = clip('damaged.mp4', { audio: { codec: 'libopus', seconds: 1, sampleRate: 48_000 } });
     const bytes = readFileSync(path);
-    // Zero channels.
+    // The track claims to have zero channels.
     bytes[bytes.indexOf('dOps') + 5] = 0;
     writeFileSync(path, bytes);
     const { clip: rendered } = await renderClip(path, work.path('damaged-out.mp4'));

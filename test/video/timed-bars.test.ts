@@ -1,5 +1,5 @@
-// Bars with times, checked in every frame of the output. What a frame should show follows from the timestamps of the
-// source, read as a player reads them.
+// Bars with times, checked in every frame of the output. The expected bars follow from the timestamps of the source,
+// read as a player reads them.
 
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ afterAll(() => work.remove());
 
 const ALL = Number.POSITIVE_INFINITY;
 
-/** In milliseconds from the first frame. */
+/** Returns milliseconds from the first frame. */
 function timesOf({ frames }: ReadClip): number[] {
   const first = frames[0]?.seconds ?? 0;
   return frames.map(({ seconds }) => Math.round((seconds - first) * 1_000));
@@ -40,7 +40,7 @@ function expected(overlays: readonly Overlay[], times: readonly number[]): strin
   });
 }
 
-/** A bar leaves 40 % of the light of what is behind it. Compares with the same frames without bars. */
+/** A bar leaves 40 % of the light behind it. Compares with the same frames without bars. */
 function shown(rendered: ReadClip, bare: ReadClip, bars: RenderedClip['facts']['bars']): string[] {
   return timesOf(rendered).map((time, index) => {
     const isShown = ({ top, height }: { top: number; height: number }): boolean => {
@@ -73,7 +73,7 @@ async function renderTimed(path: string, [from, to]: readonly [number, number]):
   };
 }
 
-/** What the frames show and what they should show, with edges at a third and at two thirds of the frames. */
+/** Returns the actual and the expected bars of the frames, with edges at a third and at two thirds of the frames. */
 async function renderThirds(
   path: string,
   source: readonly number[] = timesOf(readClip(path, 0)),

@@ -1,4 +1,4 @@
-// The WebAssembly tone mapper against the filters that define the look.
+// The WebAssembly tone mapper, compared with the filters that define the look.
 
 import { AVCOL_PRI_BT2020, AVCOL_RANGE_MPEG, AVCOL_SPC_BT2020_NCL, AVCOL_TRC_ARIB_STD_B67 } from 'node-av/constants';
 import { Frame, Packet } from 'node-av/lib';
@@ -107,7 +107,10 @@ describe('the tone mapper', () => {
     expect(banding(must(frame, 'a frame').mapper)).toBeLessThanOrEqual(banding(must(frame, 'a frame').filters) * 1.1);
   });
 
-  /** How far the mean of each 16x16 area is from a smooth ramp, on average: the mean of its two neighbors. */
+  /**
+   * Returns how far the mean of each 16x16 area is, on average, from a smooth ramp, which is the mean of its two
+   * neighbors.
+   */
   function banding(luma: Buffer): number {
     const means = Array.from({ length: 32 }, (_, area) => {
       let sum = 0;

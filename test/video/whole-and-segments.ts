@@ -1,5 +1,5 @@
-// Clips that are rendered as a whole and in segments, and the comparison of both files. The same frame times, audio bytes
-// and track parameters are expected. Frames may differ as much as between two lossy encodes, also at a seam.
+// Clips that are rendered as a whole and in segments, and the comparison of both files. Frame times, audio bytes and
+// track parameters must be the same. Frames may differ as much as between two lossy encodes, also at a seam.
 
 import { expect } from 'vitest';
 import { segmentsBetween } from '../../src/media/video/segments/plan.ts';
@@ -11,7 +11,7 @@ import { highestPsnrOfNeighbors, lowestPsnr, renderInSegments, structureOf } fro
 
 type WorkDirectory = ReturnType<typeof workDirectory>;
 
-/** Changes fast enough that no two consecutive frames look alike. */
+/** The image changes so fast that no two consecutive frames look alike. */
 export const paint = paintYuv((x, y, frame) => [(x * 2 + frame * 23) % 256, (y * 3 + frame * 31) % 256, 120], BT709);
 export const FRAMES = 160;
 

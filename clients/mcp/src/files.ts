@@ -1,5 +1,5 @@
-// The only place that turns a path from an assistant into a file. Assistants can be talked into anything, so a path counts
-// only if the file it really leads to is inside the allowed folder.
+// The only place that turns a path from an assistant into a file. An assistant can be manipulated, so a path is
+// accepted only if the file it really leads to is inside the allowed folder.
 
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,7 +8,7 @@ export class ForbiddenFileError extends Error {}
 
 export async function allowedFile(directory: string, file: string): Promise<string> {
   const target = await realpath(path.resolve(directory, file)).catch(() => undefined);
-  // The same message for missing and forbidden files: an assistant must not learn what exists elsewhere.
+  // Missing and forbidden files get the same message, because an assistant must not learn what exists elsewhere.
   if (target === undefined || !isInside(directory, target) || !(await stat(target)).isFile()) {
     throw new ForbiddenFileError(`There is no file "${file}" in ${directory}. Only files in this folder can be used.`);
   }

@@ -1,4 +1,4 @@
-// Turns renders and errors into what an assistant gets to see.
+// Turns renders and errors into results for an assistant.
 
 import path from 'node:path';
 import { readFile } from 'node:fs/promises';
@@ -7,7 +7,10 @@ import type { CallToolResult } from '@modelcontextprotocol/server';
 import { type RenderedFile, StorybarError } from '@storybar/client';
 import { ForbiddenFileError } from './files.ts';
 
-/** Larger images are linked: assistants cut off or refuse results of more than about a megabyte, base64 included. */
+/**
+ * Larger images are linked, because assistants cut off or refuse results of more than about a megabyte, base64
+ * included.
+ */
 const LARGEST_INLINE_BYTES = 700_000;
 
 export async function saveResult(render: RenderedFile, directory: string): Promise<CallToolResult> {

@@ -1,4 +1,4 @@
-// The built program, over both transports, with the client of the official SDK and the real service.
+// Tests the built program over both transports, with the client of the official SDK and the real service.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';

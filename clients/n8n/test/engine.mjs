@@ -1,11 +1,11 @@
-// n8n's own workflow engine, with only what a workflow of our nodes needs.
+// Runs n8n's own workflow engine, with only what a workflow of our nodes needs.
 
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
 const require = createRequire(import.meta.url);
 const { BinaryDataConfig, BinaryDataService, ExecutionLifecycleHooks, WorkflowExecute } = require('n8n-core');
-// The container that the engine itself uses; there can be another one beside it.
+// This must be the container that the engine itself uses. There can be another one beside it.
 const { Container } = createRequire(require.resolve('n8n-core'))('@n8n/di');
 const { NodeHelpers, Workflow } = require('n8n-workflow');
 const { Storybar } = require('../dist/nodes/Storybar/Storybar.node.js');
@@ -14,7 +14,7 @@ const { StorybarApi } = require('../dist/credentials/StorybarApi.credentials.js'
 
 export const EXAMPLES = path.resolve(import.meta.dirname, '../../../examples');
 
-/** Stands for whatever comes before our node: it returns the items it is given. */
+/** A source before our node, which returns the items it is given. */
 class Source {
   constructor(items) {
     // The engine calls it with a context of its own as `this`.
@@ -33,7 +33,9 @@ class Source {
   }
 }
 
-/** An agent that uses its only tool with each of these arguments. The node becomes the tool as n8n makes it one. */
+/**
+ * An agent that uses its only tool with each of these arguments. The node becomes the tool in the same way as in n8n.
+ */
 class Agent {
   constructor(allArguments) {
     this.execute = async function execute() {
@@ -63,7 +65,7 @@ export function setting(name) {
   return value;
 }
 
-/** Both sets of credentials that tests use. The key goes into the header as the credential type says. */
+/** Provides both sets of credentials that tests use. The key goes into the header as the credential type says. */
 function credentialsHelper(credentials) {
   return {
     getParentTypes: () => [],

@@ -1,5 +1,6 @@
-// The package as n8n installs it, in a folder with n8n-workflow and nothing else of n8n. It does what the README says, against
-// the real service. `npm run test:clients` copies this file next to the installed package and runs it there.
+// Tests the package as n8n installs it, in a folder with n8n-workflow and nothing else of n8n. It does what the README
+// says, against the real service. `npm run test:clients` copies this file next to the installed package and runs it
+// there.
 
 import assert from 'node:assert/strict';
 import { accessSync, readFileSync } from 'node:fs';
@@ -26,7 +27,7 @@ const made = Object.fromEntries(
 );
 const { Storybar, StorybarApi } = made;
 
-/** What n8n passes to a node as `this`. */
+/** Returns the context that n8n passes to a node as `this`. */
 function contextFor(parameters, { items, continueOnFail = false }) {
   const filled = NodeHelpers.getNodeParameters(Storybar.description.properties, parameters, true, false, null, null);
   return {
@@ -47,7 +48,7 @@ function contextFor(parameters, { items, continueOnFail = false }) {
   };
 }
 
-/** As the credential type says. */
+/** Adds the key as the credential type says. */
 function withKey(request) {
   const key = StorybarApi.authenticate.properties.headers['x-api-key'];
   const value = key.replace('={{$credentials.apiKey}}', credentials.apiKey);

@@ -1,4 +1,4 @@
-// The node in n8n's own workflow engine, against the real service. Files for URLs come from the stand-in.
+// Tests the node in n8n's own workflow engine, against the real service. Files for URLs come from the stand-in.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// The trigger: its hooks run with n8n's own context against the real service, which then sends webhooks.
+// Tests the trigger: its hooks run with n8n's own context against the real service, which then sends webhooks.
 
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
@@ -29,7 +29,7 @@ await new Promise((resolve) => {
 });
 after(() => server.close());
 
-/** The next webhook of this type. Other tests have the same account. */
+/** Returns the next webhook of this type. Other tests have the same account. */
 async function delivered(isWanted) {
   for (;;) {
     const index = deliveries.findIndex(({ rawBody }) => isWanted(JSON.parse(rawBody.toString())));
@@ -54,7 +54,7 @@ function hookContext(workflow) {
   return new HookContext(workflow, workflow.getNode('Storybar'), additionalData, 'trigger', 'activate', webhookData);
 }
 
-/** What n8n gives to the node when a request arrives at its webhook. */
+/** Returns what n8n gives to the node when a request arrives at its webhook. */
 function webhookContext(workflow, { headers, rawBody }) {
   const response = { status: (code) => Object.assign(response, { code }), send: () => response, end: () => response };
   return {

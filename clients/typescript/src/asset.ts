@@ -1,4 +1,4 @@
-// What can be uploaded, and how it becomes a stream.
+// Assets that can be uploaded, and their conversion to streams.
 
 import { openFile } from '#platform';
 
@@ -32,7 +32,7 @@ function fromBlob(blob: Blob): OpenableAsset {
   return { name, size: blob.size, isRepeatable: true, open: () => blob.stream(), blob };
 }
 
-/** The chunks of either kind of stream. Browsers without async iteration of streams still have readers. */
+/** Yields the chunks of either kind of stream. Browsers without async iteration of streams still have readers. */
 export async function* chunksOf(stream: ByteStream): AsyncGenerator<Uint8Array> {
   if (!('getReader' in stream)) {
     yield* stream;
@@ -52,7 +52,7 @@ export async function* chunksOf(stream: ByteStream): AsyncGenerator<Uint8Array> 
   }
 }
 
-/** A stream that is only read as fast as its consumer takes it. */
+/** Returns a stream that is read only as fast as its consumer takes it. */
 export function streamOf(chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     async pull(controller) {

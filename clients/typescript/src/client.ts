@@ -1,4 +1,4 @@
-// The client: one method per thing the API can do.
+// The client, with one method per operation of the API.
 
 import { encodeUpload, environment } from '#platform';
 import { type Asset, openable } from './asset.ts';
@@ -37,7 +37,7 @@ export type CaptionRequest = Omit<Schemas['OverlayRequest'], 'async' | 'deliver'
 };
 
 export type AsyncCaptionRequest = CaptionRequest & {
-  /** Gets a signed webhook when the render ends. */
+  /** The URL that gets a signed webhook when the render ends. */
   readonly webhook_url?: string | undefined;
 };
 
@@ -72,15 +72,15 @@ export interface BatchWaitOptions extends Omit<WaitOptions, 'onProgress'> {
 }
 
 const LONG_POLL_SECONDS = 20;
-/** For callers that show the progress of a render. Servers write it this often. */
+/** The polling interval for callers that show the progress of a render, which is how often servers write it. */
 const PROGRESS_POLL_SECONDS = 3;
-/** A server that doesn't hold the request open must not be asked in a tight loop. */
+/** Prevents a tight loop with a server that doesn't hold the request open. */
 const SHORTEST_POLL_MS = 1_000;
 
 export class Storybar {
   /** URLs that get a signed webhook whenever a render ends or a batch is completed. */
   readonly webhookEndpoints: WebhookEndpoints;
-  /** Signs webhooks to the `webhook_url` of a request. */
+  /** The secret that signs webhooks to the `webhook_url` of a request. */
   readonly webhookSecret: WebhookSecret;
   readonly #baseUrl: string;
   readonly #apiKey: string;
@@ -153,7 +153,7 @@ export class Storybar {
     const get = async (headers: Record<string, string>) =>
       await request(this.#settings, { method: 'GET', url, headers, isRepeatable: true }, options, whole);
     const response = await get({});
-    // Ranges count the bytes as they are sent, so those of a file that a proxy compresses are of no use.
+    // Ranges count the bytes as they are sent, so they are useless for a file that a proxy compresses.
     let retries = response.headers.has('content-encoding') ? 0 : (options.maxRetries ?? this.#settings.maxRetries);
     return new RenderedFile(response, undefined, options.onDownloadProgress, async (loaded, failure) => {
       if (retries === 0) throw failure;
@@ -170,12 +170,14 @@ export class Storybar {
     return await this.#request('DELETE', `/v1/renders/${encodeURIComponent(id)}`, options);
   }
 
-  /** Asynchronous renders and results with a link, newest first. `cursor` is `next_cursor` of the page before. */
+  /**
+   * Lists asynchronous renders and results with a link, newest first. `cursor` is `next_cursor` of the previous page.
+   */
   async listRenders(options: RequestOptions & { limit?: number; cursor?: string } = {}): Promise<RenderList> {
     return await this.#request('GET', `/v1/renders${queryOf(options, 'limit', 'cursor')}`, options);
   }
 
-  /** Accepts up to 100 requests at once. A fault in one refuses all; one that fails later doesn't stop the others. */
+  /** Accepts up to 100 requests at once. A fault in one refuses all. One that fails later doesn't stop the others. */
   async startBatch(
     requests: readonly BatchRequest[],
     options: Omit<UploadOptions, 'onUploadProgress'> = {},
@@ -188,7 +190,7 @@ export class Storybar {
     return await this.#request('GET', `/v1/batches/${encodeURIComponent(id)}`, options);
   }
 
-  /** Waits until all renders of the batch have ended. Check the status of each: some may have failed. */
+  /** Waits until all renders of the batch have ended. Check the status of each, because some may have failed. */
   async waitForBatch(batch: Batch | string, options: BatchWaitOptions = {}): Promise<Batch> {
     const { timeoutMs = 3_600_000, onProgress, ...rest } = options;
     const id = typeof batch === 'string' ? batch : batch.id;
@@ -206,17 +208,20 @@ export class Storybar {
     }
   }
 
-  /** Cancels what hasn't ended and returns the batch. One that was completed is deleted, with its results. */
+  /** Cancels renders that haven't ended and returns the batch. A completed batch is deleted, with its results. */
   async cancelBatch(id: string, options: RequestOptions = {}): Promise<Batch | undefined> {
     return await this.#request('DELETE', `/v1/batches/${encodeURIComponent(id)}`, options);
   }
 
-  /** Where the bars of these captions would go and what they would cost. Free. */
+  /** Returns where the bars of these captions would go and their price. Free. */
   async layout(fields: LayoutRequest, options: RequestOptions = {}): Promise<Layout> {
     return await this.#request('POST', '/v1/layout', options, fields);
   }
 
-  /** Plan, credits, and renders from one day to another, such as `2026-03-01`. Default: the current billing period. */
+  /**
+   * Returns the plan, credits, and renders from one day to another, such as `2026-03-01`. Default: the current billing
+   * period.
+   */
   async usage(options: RequestOptions & { from?: string; to?: string } = {}): Promise<Usage> {
     return await this.#request('GET', `/v1/usage${queryOf(options, 'from', 'to')}`, options);
   }
@@ -257,7 +262,7 @@ export class Storybar {
   }
 }
 
-/** For a response whose body is read later, as it arrives. */
+/** Wraps a response whose body is read later, as it arrives. */
 async function whole(response: Response): Promise<Response> {
   return response;
 }
@@ -267,14 +272,14 @@ function queryOf<Options extends object>(options: Options, ...names: (keyof Opti
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
 }
 
-/** Forms hold text: lists and objects become JSON, and omitted fields are left out. */
+/** Forms contain text, so lists and objects become JSON, and omitted fields are left out. */
 function formFields(fields: Readonly<Record<string, unknown>>): [string, string][] {
   return Object.entries(fields)
     .filter(([, value]) => value !== undefined && value !== null)
     .map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]);
 }
 
-/** `crypto.randomUUID` exists only on secure pages, so pages on a plain `http` address make their own. */
+/** `crypto.randomUUID` exists only on secure pages, so pages on a plain `http` address create their own. */
 function newKey(): string {
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID();
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');

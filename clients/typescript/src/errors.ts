@@ -34,7 +34,7 @@ export class StorybarApiError extends StorybarError {
   /** Every invalid field, with a pointer such as `#/overlays/1/position`. Empty unless `code` is `invalid_fields`. */
   readonly faults: readonly FieldFault[];
   readonly renderId: string | undefined;
-  /** Seconds to wait before another attempt, if the server said so. */
+  /** Seconds to wait before another attempt, if the server sent them. */
   readonly retryAfter: number | undefined;
   /** The whole error as the server sent it, with fields such as `limit`, `actual`, `renewsAt` and `warnings`. */
   readonly problem: Partial<Problem>;
@@ -62,7 +62,7 @@ export async function errorFromResponse(response: Response): Promise<StorybarApi
   return new StorybarApiError(response.status, parseProblem(text) ?? {}, retryAfterOf(response));
 }
 
-/** Undefined for a response that a proxy sent or cut off. The status still says what kind of error it is. */
+/** Returns undefined for a response that a proxy sent or cut off. The status still tells the kind of error. */
 function parseProblem(text: string): Problem | undefined {
   try {
     const value = JSON.parse(text) as Problem | null;
@@ -72,7 +72,7 @@ function parseProblem(text: string): Problem | undefined {
   }
 }
 
-/** Seconds; the header may also be a date. */
+/** Returns seconds. The header may also be a date. */
 function retryAfterOf({ headers }: Response): number | undefined {
   const value = headers.get('retry-after');
   if (value === null) return undefined;

@@ -1,4 +1,4 @@
-// Browsers and other runtimes: they send forms with files themselves, but most can't send a stream.
+// Browsers and other runtimes, which send forms with files themselves, but mostly can't send a stream.
 
 import { type OpenableAsset, chunksOf, streamOf } from './asset.ts';
 import { StorybarError } from './errors.ts';

@@ -1,4 +1,4 @@
-// Node.js: files by path, and uploads as streams that are never held in memory as a whole.
+// Node.js, with files by path, and uploads as streams that are never completely in memory.
 
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';

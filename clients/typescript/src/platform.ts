@@ -1,4 +1,4 @@
-// What differs between Node.js and browsers. `#platform` is one of the two files that implement this.
+// The differences between Node.js and browsers. `#platform` is one of the two files that implement this.
 
 import type { OpenableAsset } from './asset.ts';
 

@@ -5,14 +5,14 @@ import { chunksOf, streamOf } from './asset.ts';
 import { StorybarConnectionError, StorybarError } from './errors.ts';
 import type { OnProgress } from './platform.ts';
 
-/** Returns the rest of a file whose download broke, or throws `failure` if it can't be had. */
+/** Returns the rest of a file whose download broke, or throws `failure` if it isn't available. */
 export type ContinueDownload = (loaded: number, failure: StorybarError) => Promise<ReadableStream<Uint8Array>>;
 
 export class RenderedFile {
   readonly renderId: string | undefined;
   readonly contentType: string;
   readonly filename: string;
-  /** Bytes, if the server said how many. */
+  /** The number of bytes, if the server sent it. */
   readonly size: number | undefined;
   readonly sourceType: 'image' | 'video' | undefined;
   /** Codes such as `missing_glyphs` or `audio_dropped`: the render succeeded, but may not look as intended. */
@@ -20,9 +20,9 @@ export class RenderedFile {
   readonly missingGlyphs: number;
   readonly creditsCharged: number | undefined;
   readonly creditsRemaining: number | undefined;
-  /** The server repeated an earlier render with the same idempotency key, free of charge. */
+  /** True if the server repeated an earlier render with the same idempotency key, free of charge. */
   readonly isReplay: boolean;
-  /** Send it again to get the same result without paying twice, for example after a broken download. */
+  /** Send this key again to get the same result without paying twice, for example after a broken download. */
   readonly idempotencyKey: string | undefined;
   readonly headers: Headers;
   readonly #response: Response;
@@ -58,7 +58,7 @@ export class RenderedFile {
     this.#continue = continueDownload;
   }
 
-  /** The bytes as they arrive. They can be read once, by this or by one of the methods below. */
+  /** Returns the bytes as they arrive. They can be read once, by this or by one of the methods below. */
   get stream(): ReadableStream<Uint8Array> {
     const { body, bodyUsed } = this.#response;
     if (body === null || bodyUsed || body.locked)

@@ -10,7 +10,10 @@ export type RenderOutput = Readonly<Schemas['RenderOutput']>;
 export type SucceededRender = Render & { readonly status: 'succeeded'; readonly output: RenderOutput };
 /** A page of renders, newest first. */
 export type RenderList = Readonly<Schemas['RenderList']>;
-/** Its renders are in the order of the requests. It is `completed` when all of them have ended, however they ended. */
+/**
+ * A batch with its renders in the order of the requests. It is `completed` when all of them have ended, however they
+ * ended.
+ */
 export type Batch = Readonly<Schemas['Batch']>;
 
 interface Event<Type extends string, Data> {
@@ -23,14 +26,14 @@ export type WebhookEvent =
   | Event<'render.succeeded', SucceededRender>
   | Event<'render.failed' | 'render.canceled', Render>
   | Event<'batch.completed', Batch>
-  /** From `webhookEndpoints.test`. */
+  /** Sent by `webhookEndpoints.test`. */
   | Event<'webhook.test', { readonly endpoint_id: string; readonly text: string }>;
 
 export function isFinished({ status }: Render): boolean {
   return status === 'succeeded' || status === 'failed' || status === 'canceled';
 }
 
-/** Returns a finished render with its output, or throws what went wrong. */
+/** Returns a finished render with its output, or throws its error. */
 export function requireSuccess(render: Render): SucceededRender {
   if (render.status === 'succeeded' && render.output) return { ...render, status: 'succeeded', output: render.output };
   const problem: Partial<Problem> = render.error ?? {

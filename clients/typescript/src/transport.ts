@@ -15,7 +15,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds to wait for the response to begin, per attempt. `Infinity` waits without a limit. Default: 300,000. */
   readonly timeoutMs?: number | undefined;
-  /** How often to try again after an error that may pass. Default: 3. */
+  /** How often to retry after a temporary error. Default: 3. */
   readonly maxRetries?: number | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface TransportSettings {
   readonly fetch: typeof fetch;
   readonly timeoutMs: number;
   readonly maxRetries: number;
-  /** The longest `retry-after` that is waited for. */
+  /** The longest `retry-after` that the client waits for. */
   readonly maxRetryDelayMs: number;
   /** Called before the pause that precedes another attempt, with the error that caused it. */
   readonly onRetry?: ((error: StorybarError, delayMs: number) => void) | undefined;
@@ -45,9 +45,12 @@ const FIRST_DELAY_MS = 500;
 const LONGEST_BACKOFF_MS = 8_000;
 /** A timer with a longer delay would end at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** Errors of a gateway, and those of the service that may pass. 500 is safe because renders have an idempotency key. */
+/**
+ * Statuses of gateway errors, and of temporary errors of the service. 500 is safe because renders have an idempotency
+ * key.
+ */
 const PASSING_STATUSES = new Set([408, 409, 429, 500, 502, 503, 504]);
-/** These have a status that may pass, but the same request would fail again. */
+/** These codes have a status of temporary errors, but the same request would fail again. */
 const LASTING_CODES = new Set<string>([
   'quota_exceeded',
   'deadline_exceeded',
@@ -101,12 +104,14 @@ async function tryOnce<Result>(
   }
 }
 
-/** Node.js reports only `fetch failed` and puts the reason into the cause, which has no message if there were several. */
+/**
+ * Node.js reports only `fetch failed` and puts the reason into the cause, which has no message if there were several.
+ */
 function reasonOf({ message, cause }: TypeError): string {
   return cause instanceof Error ? cause.message || String(cause) : message;
 }
 
-/** Undefined for a response without a body. */
+/** Returns undefined for a response without a body. */
 export async function readJson<Result>(response: Response): Promise<Result> {
   const text = await response.text();
   try {
@@ -116,7 +121,7 @@ export async function readJson<Result>(response: Response): Promise<Result> {
   }
 }
 
-/** Milliseconds, or undefined if the error is final. */
+/** Returns milliseconds, or undefined if the error is final. */
 function delayBeforeRetry(error: StorybarError, attempt: number, longestMs: number): number | undefined {
   const backoff = Math.min(FIRST_DELAY_MS * 2 ** attempt, LONGEST_BACKOFF_MS) * (0.5 + Math.random() / 2);
   if (!(error instanceof StorybarApiError)) return backoff;

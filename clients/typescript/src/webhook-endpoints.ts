@@ -8,19 +8,19 @@ type Schemas = components['schemas'];
 
 export type WebhookEventType = Exclude<WebhookEvent['type'], 'webhook.test'>;
 export type WebhookEndpoint = Readonly<Schemas['WebhookEndpoint']>;
-/** The secret is shown only once. `verifyWebhook` needs it. */
+/** The secret is returned only once. `verifyWebhook` needs it. */
 export type WebhookEndpointWithSecret = Readonly<Schemas['WebhookEndpointWithSecret']>;
 /** One webhook on its way to one URL. */
 export type WebhookDelivery = Readonly<Schemas['WebhookDelivery']>;
 
 export interface NewWebhookEndpoint {
   readonly url: string;
-  /** Default: all of them. */
+  /** The event types. Default: all of them. */
   readonly events?: readonly WebhookEventType[] | undefined;
 }
 
 export interface RotationOptions extends RequestOptions {
-  /** How long webhooks are signed with the old secret too. Default: a day. */
+  /** How long webhooks are also signed with the old secret. Default: a day. */
   readonly overlapSeconds?: number | undefined;
 }
 
@@ -37,7 +37,7 @@ const PATH = '/v1/webhook-endpoints';
 /** A second attempt would create a second endpoint, rotate twice, or send a second test. */
 const ONCE = { isRepeatable: false } as const;
 
-/** Needs a live key without allowed origins. */
+/** Manages webhook endpoints. Needs a live key without allowed origins. */
 export class WebhookEndpoints {
   readonly #send: Send;
 
@@ -45,22 +45,22 @@ export class WebhookEndpoints {
     this.#send = send;
   }
 
-  /** The response is the only one with the secret of the endpoint, so store it. */
+  /** Creates an endpoint. Only this response has the secret of the endpoint, so store it. */
   async create(endpoint: NewWebhookEndpoint, options: RequestOptions = {}): Promise<WebhookEndpointWithSecret> {
     return await this.#send('POST', PATH, options, endpoint, ONCE);
   }
 
-  /** Oldest first. */
+  /** Lists endpoints, oldest first. */
   async list(options: RequestOptions = {}): Promise<readonly WebhookEndpoint[]> {
     return (await this.#send<{ endpoints: WebhookEndpoint[] }>('GET', PATH, options)).endpoints;
   }
 
-  /** Webhooks that are still to be sent to it are dropped. */
+  /** Deletes an endpoint. Webhooks that are still to be sent to it are dropped. */
   async delete(id: string, options: RequestOptions = {}): Promise<void> {
     await this.#send('DELETE', pathOf(id), options);
   }
 
-  /** Webhooks are signed with both secrets for a while, so you have time to switch. */
+  /** Creates a new secret. Webhooks are signed with both secrets for a while, so you have time to switch. */
   async rotateSecret(
     id: string,
     { overlapSeconds, ...options }: RotationOptions = {},
@@ -86,7 +86,7 @@ export class WebhookSecret {
     return (await this.#send<Schemas['WebhookSecret']>('GET', '/v1/webhook-secret', options)).secret;
   }
 
-  /** Returns the new one. Webhooks are signed with both for a while, so you have time to switch. */
+  /** Creates a new secret and returns it. Webhooks are signed with both for a while, so you have time to switch. */
   async rotate({ overlapSeconds, ...options }: RotationOptions = {}): Promise<string> {
     const path = '/v1/webhook-secret/rotate';
     return (await this.#send<Schemas['WebhookSecret']>('POST', path, options, overlap(overlapSeconds), ONCE)).secret;

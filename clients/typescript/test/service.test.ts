@@ -1,4 +1,4 @@
-// Against the real service.
+// Tests against the real service.
 
 import assert from 'node:assert/strict';
 import { createReadStream } from 'node:fs';

@@ -1,4 +1,4 @@
-// Where the service and the stand-in for it run. `npm run test:clients` in the repository starts both.
+// The addresses of the service and its stand-in. `npm run test:clients` in the repository starts both.
 
 import path from 'node:path';
 import { Storybar, type StorybarOptions } from '@storybar/client';

@@ -1,4 +1,4 @@
-// Against the stand-in: errors that pass.
+// Tests of temporary errors, against the stand-in.
 
 import assert from 'node:assert/strict';
 import { createReadStream } from 'node:fs';
@@ -87,7 +87,7 @@ test('gives up when no response arrives in time', async () => {
 const FILE = Buffer.from('the bytes of a result');
 const SUCCEEDED = { output: { url: 'https://files.example.com/r1.png' } } as SucceededRender;
 
-/** A response whose connection breaks after some bytes. */
+/** Returns a response whose connection breaks after some bytes. */
 function broken(bytes: Uint8Array, status = 200): Response {
   const chunks = [bytes];
   const pull = (controller: ReadableStreamDefaultController<Uint8Array>): void => {

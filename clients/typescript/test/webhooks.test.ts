@@ -1,4 +1,4 @@
-// Against the reference implementation of Standard Webhooks, and against webhooks that the real service sends.
+// Tests against the reference implementation of Standard Webhooks, and against webhooks that the real service sends.
 
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
@@ -75,7 +75,7 @@ interface Received {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A URL that gets webhooks, those of other tests too. `next` waits for one that the test is about. */
+/** Starts a URL that gets webhooks, including those of other tests. `next` waits for one of this test. */
 async function startReceiver(): Promise<{
   url: string;
   next: (isWanted: (event: WebhookEvent) => boolean) => Promise<Received>;

@@ -1,4 +1,4 @@
-// docs/openapi.json, and what it says about a response.
+// docs/openapi.json, and how a response compares with it.
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
@@ -69,7 +69,7 @@ export interface ReceivedResponse {
 /** Headers of the connection and of the content, which OpenAPI doesn't describe as headers. */
 const UNDESCRIBED_HEADERS = new Set(['connection', 'content-type', 'date', 'keep-alive', 'transfer-encoding']);
 
-/** Everything in which a response differs from the document. */
+/** Lists every difference between a response and the document. */
 export function faultsOf(operation: Operation, { status, headers, body }: ReceivedResponse): string[] {
   const described = resolve<DescribedResponse>(operation.responses[String(status)]);
   if (described === undefined) return [`status ${status} (${body.toString('utf8', 0, 200)})`];
@@ -98,7 +98,7 @@ function bodyFaults({ content }: DescribedResponse, type: string | undefined, bo
   return body.length > 0 ? [] : ['an empty file'];
 }
 
-/** Everything in which a webhook differs from the document. */
+/** Lists every difference between a webhook and the document. */
 export function webhookFaults(body: string): string[] {
   const event = JSON.parse(body) as { readonly type: string };
   const described = document.webhooks[event.type]?.post.requestBody?.content['application/json'];
@@ -114,7 +114,7 @@ function problemsOf(schema: Schema, value: unknown): string[] {
   return (error?.issues ?? []).map(({ path, message }) => `/${path.join('/')} ${message} in ${JSON.stringify(value)}`);
 }
 
-/** Without references, and without room for properties that the document doesn't mention. */
+/** Resolves references, and forbids properties that the document doesn't mention. */
 function closed(schema: Schema): Schema {
   const { $ref, allOf, items, anyOf, properties, ...rest } = schema;
   if ($ref !== undefined) return closed(resolved(schema));

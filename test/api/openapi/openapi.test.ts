@@ -15,7 +15,7 @@ import { anyRequest, type RandomBody, type RandomRequest, type World } from './r
 
 const SEED = 20_261_117;
 const ORIGIN = 'https://page.example.com';
-/** A request without anything random. */
+/** A request without any random part. */
 const PLAIN = { query: {}, choice: 0, credentials: 15, isTab: false };
 
 let server: SharedServer;

@@ -1,12 +1,12 @@
-// Random requests to the operations of the OpenAPI document. Most of them are valid by the schemas; the others have one thing
-// wrong.
+// Random requests to the operations of the OpenAPI document. Most of them are valid by the schemas. The others have one
+// fault.
 
 import fc from 'fast-check';
 import { must } from '../../../src/primitives/must.ts';
 import { anyCaption } from '../../random-captions.ts';
 import { type Operation, resolved, type Schema } from './document.ts';
 
-/** What requests can refer to. Tests add what responses contain. */
+/** The objects that requests can refer to. Tests add those in responses. */
 export interface World {
   /** Ids of renders, batches, endpoints and deliveries by path, such as `/v1/renders`. */
   readonly ids: Map<string, string[]>;
@@ -15,7 +15,7 @@ export interface World {
   readonly urls: readonly string[];
 }
 
-/** Depends on the world when it is sent, not when it is made. */
+/** A request that depends on the world at the time it is sent, not when it is generated. */
 export interface RandomRequest {
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
@@ -23,13 +23,13 @@ export interface RandomRequest {
   /** An index into ids. */
   readonly choice: number;
   readonly credentials: number;
-  /** Whether a browser opens it in a tab. */
+  /** True if a browser opens it in a tab. */
   readonly isTab: boolean;
 }
 
 export interface RandomBody {
   readonly mediaType: string;
-  /** Text for a body that isn't made of fields. */
+  /** Fields, or text for a body without fields. */
   readonly fields: Readonly<Record<string, unknown>> | string;
 }
 
@@ -84,7 +84,7 @@ export function anyRequest(operation: Operation, world: World): fc.Arbitrary<Ran
 }
 
 function bodyOf(body: Operation['requestBody'], world: World): fc.Arbitrary<RandomBody | undefined> {
-  // A request without a body may have one all the same, which the server ignores.
+  // A request without a body may have one anyway, which the server ignores.
   if (body === undefined) {
     const odd = fc.constantFrom({ mediaType: 'application/json', fields: {} }, { mediaType: 'x', fields: 'x' });
     return fc.oneof({ arbitrary: fc.constant(undefined), weight: 8 }, { arbitrary: odd, weight: 1 });
@@ -110,7 +110,7 @@ function bodyOf(body: Operation['requestBody'], world: World): fc.Arbitrary<Rand
   );
 }
 
-/** Fields by the schema, sometimes with a fault. */
+/** Generates fields by the schema, sometimes with a fault. */
 function fieldsOf(schema: Schema, world: World): fc.Arbitrary<Record<string, unknown>> {
   const names = Object.keys(schema.properties ?? {});
   const plausible = plausibleOf(schema, world);
@@ -122,7 +122,7 @@ function fieldsOf(schema: Schema, world: World): fc.Arbitrary<Record<string, unk
   );
 }
 
-/** Fields by the schema, and by the rules between fields, which it can't tell. */
+/** Generates fields by the schema, and by the rules between fields, which it can't express. */
 function plausibleOf(schema: Schema, world: World): fc.Arbitrary<Record<string, unknown>> {
   const valid = objectOf(schema, world);
   const files = FILE_KINDS.filter((kind) => kind === 'canvas' || kind in (schema.properties ?? {}));
@@ -132,7 +132,7 @@ function plausibleOf(schema: Schema, world: World): fc.Arbitrary<Record<string, 
     .map(([fields, captions, file]) => plausibleFields(fields, captions, file, world));
 }
 
-/** Drops fields that exclude each other, and adds those that it takes. */
+/** Drops fields that exclude each other, and adds those that are needed. */
 function plausibleFields(
   fields: Record<string, unknown>,
   captions: string,

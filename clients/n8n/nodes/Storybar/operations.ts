@@ -1,4 +1,4 @@
-// What each operation does with one item.
+// The operations of the node, each for one item.
 
 import type { IDataObject, IExecuteFunctions, INodeExecutionData, JsonObject } from 'n8n-workflow';
 import { FORMATS } from './lists.generated';
@@ -80,7 +80,7 @@ async function render(
   };
   const response = await apiRequest(context, 'POST', '/v1/overlay', { ...body, headers: allHeaders }, item);
   const { headers: facts } = response;
-  // A render that goes on, or one with a link.
+  // The response is a render that goes on, or one with a link.
   if (facts['content-type']?.startsWith('application/json')) {
     return { json: parseJson<IDataObject>(response), pairedItem: { item } };
   }
@@ -96,8 +96,8 @@ async function render(
 }
 
 /**
- * Stays the same when n8n retries the node, so that a retry is rendered and charged once. An agent can use the node several
- * times in one run, so the key also depends on what is rendered.
+ * The key stays the same when n8n retries the node, so that a retry is rendered and charged once. An agent can use the
+ * node several times in one run, so the key also depends on the request.
  */
 async function idempotencyKey(
   context: IExecuteFunctions,

@@ -22,7 +22,7 @@ interface Problem {
   readonly errors?: ReadonlyArray<{ pointer: string; detail: string }>;
 }
 
-/** What our requests have in common: errors are ours to explain, and bodies can be files. */
+/** The options of all our requests: errors are ours to explain, and bodies can be files. */
 const RAW = { encoding: 'arraybuffer', returnFullResponse: true, ignoreHttpStatusErrors: true } as const;
 
 export async function apiRequest(
@@ -43,7 +43,7 @@ export async function apiRequest(
   return requireSuccess(context, response, itemIndex);
 }
 
-/** Without the API key: links need none, and can lead to another host. */
+/** Sends no API key, because links need none and can lead to another host. */
 export async function download(context: IExecuteFunctions, url: string, itemIndex: number): Promise<ApiResponse> {
   const response: ApiResponse = await context.helpers.httpRequest({ method: 'GET', url, ...RAW });
   return requireSuccess(context, response, itemIndex);
@@ -59,7 +59,7 @@ function requireSuccess(
   throw apiError(context, response.statusCode, parseProblem(body), itemIndex);
 }
 
-/** Every invalid field is in the description, not only the first. */
+/** The description lists every invalid field, not only the first. */
 export function apiError(
   context: IExecuteFunctions | IHookFunctions,
   status: number,
@@ -80,7 +80,7 @@ function parseProblem(body: Buffer): Problem {
     const value: unknown = JSON.parse(body.toString());
     return typeof value === 'object' && value !== null ? value : {};
   } catch {
-    // A proxy sent a page instead of a problem. The status still says what kind of error it is.
+    // A proxy sent a page instead of a problem. The status still tells the kind of error.
     return {};
   }
 }
@@ -89,7 +89,9 @@ export function parseJson<Value>({ body }: ApiResponse): Value {
   return JSON.parse(body.toString()) as Value;
 }
 
-/** Built by hand, because community nodes have no dependencies and n8n's request helper needs one for forms. */
+/**
+ * The body is built by hand, because community nodes have no dependencies and n8n's request helper needs one for forms.
+ */
 export function multipart(
   fields: Readonly<Record<string, unknown>>,
   { content, name }: { readonly content: Buffer; readonly name: string },

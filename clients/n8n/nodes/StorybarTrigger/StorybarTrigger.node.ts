@@ -101,7 +101,7 @@ async function unregister(context: IHookFunctions): Promise<void> {
   try {
     await apiRequest(context, 'DELETE', path);
   } catch (error) {
-    // An endpoint that is already gone is what we want.
+    // An endpoint that is already gone is fine.
     const isGone = error instanceof NodeApiError && error.httpCode === '404';
     if (!isGone) throw new NodeApiError(context.getNode(), error as JsonObject);
   }
