@@ -1,4 +1,5 @@
-// Which IP addresses are public. Everything else could be a service inside the operator's network.
+// Classifies IP addresses as public or not. An address that isn't public could be a service inside the operator's
+// network.
 
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
@@ -22,28 +23,28 @@ const NOT_PUBLIC_V4 = [
   '240.0.0.0/4',
 ];
 const GLOBAL_V6 = ['2000::/3'];
-/** Inside the global range: protocol assignments (Teredo among them), documentation, 6to4. */
+/** Networks inside the global range: protocol assignments (Teredo among them), documentation, 6to4. */
 const NOT_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 const notPublicV4 = blockListOf(NOT_PUBLIC_V4);
 const globalV6 = blockListOf(GLOBAL_V6);
 const notPublicV6 = blockListOf(NOT_PUBLIC_V6);
 
-/** True for an address that anyone on the internet can reach. False for text that isn't an address. */
+/** Returns true for an address that anyone on the internet can reach, and false for text that isn't an address. */
 export function isPublicAddress(address: string): boolean {
   const v4 = isIPv4(address) ? address : embeddedIPv4(address);
   if (v4 !== undefined) return !notPublicV4.check(v4, 'ipv4');
   return isIPv6(address) && globalV6.check(address, 'ipv6') && !notPublicV6.check(address, 'ipv6');
 }
 
-/** True if the address, or the IPv4 address inside it, is in one of the networks. */
+/** Returns true if the address, or the IPv4 address inside it, is in one of the networks. */
 export function isInNetworks(networks: BlockList, address: string): boolean {
   const v4 = isIPv4(address) ? address : embeddedIPv4(address);
   if (v4 !== undefined && networks.check(v4, 'ipv4')) return true;
   return isIPv6(address) && networks.check(address, 'ipv6');
 }
 
-/** From addresses and networks such as 10.0.0.0/8. */
+/** Creates a list from addresses and networks such as 10.0.0.0/8. */
 export function blockListOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
@@ -54,7 +55,7 @@ export function blockListOf(networks: readonly string[]): BlockList {
   return list;
 }
 
-/** The IPv4 address of an IPv4-mapped (::ffff:0:0/96) or NAT64 (64:ff9b::/96) address. */
+/** Returns the IPv4 address of an IPv4-mapped (::ffff:0:0/96) or NAT64 (64:ff9b::/96) address. */
 function embeddedIPv4(address: string): string | undefined {
   if (!isIPv6(address) || address.includes('%')) return undefined;
   const groups = groupsOf(address);
@@ -67,9 +68,9 @@ function embeddedIPv4(address: string): string | undefined {
     .join('.');
 }
 
-/** The eight groups of an IPv6 address, in hexadecimal without leading zeros. */
+/** Returns the eight groups of an IPv6 address, in hexadecimal without leading zeros. */
 function groupsOf(address: string): string[] {
-  // The URL parser writes every form of an address in the same way.
+  // The URL parser normalizes every form of an address.
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const first = head === '' ? [] : head.split(':');
   if (tail === undefined) return first;

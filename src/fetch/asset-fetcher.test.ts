@@ -1,5 +1,5 @@
-// Fetches from real servers on loopback. 127.0.0.2 is allowed and stands for the internet; 127.0.0.1 is not and stands for
-// the operator's own network, so any connection to it is a failure.
+// Fetches from real servers on loopback. 127.0.0.2 is allowed and stands for the internet. 127.0.0.1 isn't and stands
+// for the operator's own network, so any connection to it is a failure.
 
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -94,7 +94,7 @@ async function fetchFrom(
   return await fetcher.fetch(new URL(url), destination, signal);
 }
 
-/** `code: detail`, with the code of the field's fault where there is one. */
+/** Returns `code: detail`, with the code of the field's fault where there is one. */
 async function failureOf(url: string, options: Parameters<typeof fetchFrom>[1] = {}): Promise<string> {
   try {
     await fetchFrom(url, options);
@@ -153,7 +153,7 @@ describe('a host name', () => {
     let lookups = 0;
     answers = () => {
       lookups += 1;
-      // Two queries, for IPv4 and IPv6, are one lookup.
+      // The two queries, for IPv4 and IPv6, are one lookup.
       return lookups <= 2 ? [ALLOWED] : [FORBIDDEN];
     };
     dns.queries.length = 0;

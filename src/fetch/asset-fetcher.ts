@@ -1,5 +1,5 @@
-// Fetches the file at a caller's `asset_url`, streamed to disk like an upload and with the same limits. Nothing is connected
-// to before its address has passed the policy, at the first request and at every redirect.
+// Fetches the file at a caller's `asset_url`, streamed to disk like an upload and with the same limits. The server
+// connects to an address only after it has passed the policy, at the first request and at every redirect.
 
 import type { IncomingMessage } from 'node:http';
 import { parseAssetUrl, type UrlFault } from '../caption/asset-url.ts';
@@ -13,15 +13,15 @@ import { type FetchPolicy, forbiddenAddress } from './fetch-policy.ts';
 const MAX_REDIRECTS = 3;
 const FIRST_BYTE_MS = 10_000;
 const MAX_SECONDS = 120;
-/** More than an upload needs, because files come from servers and not over the connection of a phone. */
+/** This is more than an upload needs, because files come from servers and not over the connection of a phone. */
 const MIN_BYTES_PER_SECOND = 32 * 1024;
 
 export interface FetcherOptions {
   readonly policy: FetchPolicy;
   readonly userAgent: string;
-  /** For tests; the system's servers otherwise. */
+  /** DNS servers for tests. By default, the system's servers. */
   readonly dnsServers?: readonly string[];
-  /** For tests: shorter times. */
+  /** Shorter times for tests. */
   readonly times?: { readonly firstByteMs: number; readonly paceIntervalMs: number; readonly maxSeconds: number };
 }
 
@@ -36,7 +36,7 @@ export class AssetFetcher {
     this.#options = options;
   }
 
-  /** Throws `invalid_fields` for a forbidden address, `asset_unreachable` for everything that goes wrong on the way. */
+  /** Throws `invalid_fields` for a forbidden address, and `asset_unreachable` for every failure on the way. */
   async fetch(
     url: URL,
     destination: AssetDestination,
@@ -131,7 +131,10 @@ function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status);
 }
 
-/** Compressed files are refused, because a small one can become very large. The request says so with `accept-encoding`. */
+/**
+ * Compressed files are refused, because a small one can become very large. The request asks for uncompressed ones with
+ * `accept-encoding`.
+ */
 function isUncompressed({ headers }: IncomingMessage): boolean {
   return ['', 'identity'].includes((headers['content-encoding'] ?? '').trim().toLowerCase());
 }

@@ -20,7 +20,7 @@ afterEach(() => {
   sent = 0;
 });
 
-/** The request to a host that responds with the parts, the last of them until the connection is closed. */
+/** Sends a request to a host that responds with the parts, the last of them until the connection is closed. */
 async function requestTo(...parts: readonly string[]): Promise<IncomingMessage> {
   const server = createServer((socket: Socket) => {
     socket.on('error', () => undefined);
@@ -54,7 +54,7 @@ describe('a host that never responds', () => {
     const failure = await requestTo(part).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(Error);
     expect(failureReason(failure)).toBe(TOO_MUCH);
-    // What fits into the buffers of the connection, and not what a host can send in ten seconds.
+    // The host can send only what fits into the buffers of the connection, not what it could send in ten seconds.
     expect(sent).toBeLessThan(20_000_000);
   });
 

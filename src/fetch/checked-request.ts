@@ -1,5 +1,5 @@
-// Requests to URLs that callers choose. Nothing is connected to before all addresses of the host have passed the policy, and
-// the connection is made to these addresses, so a host name can't change its address in between.
+// Requests to URLs that callers choose. All addresses of the host must pass the policy first, and the connection is
+// made to exactly these addresses, so a host name can't change its address in between.
 
 import { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -8,10 +8,10 @@ import { fixedLookup, resolveHost } from './resolve-host.ts';
 
 export interface CheckedRequest {
   readonly policy: FetchPolicy;
-  /** For tests; the system's servers otherwise. */
+  /** DNS servers for tests. By default, the system's servers. */
   readonly dnsServers?: readonly string[] | undefined;
   readonly headers: OutgoingHttpHeaders;
-  /** Sent with POST. Without a body, the request is a GET. */
+  /** A body is sent with POST. Without one, the request is a GET. */
   readonly body?: string;
 }
 
@@ -26,12 +26,12 @@ export class ForbiddenAddress extends Error {
   }
 }
 
-/** Hosts send one or two such responses, if any: early hints, or word that they are still at work. */
+/** Hosts send one or two such responses, if any: early hints, or the message that they are still processing. */
 const MAX_INFORMATIONAL = 16;
 /** Four times the headers that Node accepts. */
 const MAX_BYTES_BEFORE_RESPONSE = 64 * 1024;
 
-/** Aborting `attempt` counts until the response headers are there; aborting `signal` also ends the response. */
+/** Aborting `attempt` has an effect until the response headers arrive. Aborting `signal` also ends the response. */
 export async function sendChecked(
   url: URL,
   { policy, dnsServers, headers, body }: CheckedRequest,
@@ -41,18 +41,18 @@ export async function sendChecked(
   const host = hostOf(url);
   const isTrusted = policy.isTrusted(host);
   const addresses = await abortable(resolveHost(host, { isTrusted, dnsServers }), attempt);
-  // One address that isn't public is enough: the host may be an attempt to get past the check.
+  // A single address that isn't public is enough to refuse, because the host may be an attempt to get past the check.
   if (!addresses.every(({ address }) => policy.allows(host, address))) throw new ForbiddenAddress(host);
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
   return await new Promise((resolve, reject) => {
     const outgoing = send(url, {
       method: body === undefined ? 'GET' : 'POST',
-      // No pool: a connection is used once, for the addresses that were checked for it.
+      // There is no pool, because a connection is used once, for the addresses that were checked for it.
       agent: false,
       lookup: fixedLookup(addresses),
       headers,
     });
-    // Two functions, because both may listen to the same signal, which would otherwise call only one of them.
+    // These are two functions, because both may listen to the same signal, which would otherwise call only one of them.
     const endAttempt = (): void => {
       outgoing.destroy();
     };
@@ -79,14 +79,14 @@ export async function sendChecked(
 }
 
 /**
- * Node reads any number of informational responses and empty lines before the response. A host that sends nothing else would
- * keep the event loop busy, so the connection is closed when there is too much of it.
+ * Node reads any number of informational responses and empty lines before the response. A host that sends nothing else
+ * would keep the event loop busy, so the connection is closed when there are too many.
  */
 function limitBeforeResponse(outgoing: ClientRequest, reject: (error: Error) => void): void {
   let [informational, bytes, isResponding] = [0, 0, false];
   const limit = (count: number, max: number): void => {
     if (isResponding || count <= max) return;
-    // What has arrived already is parsed to its end, at the least possible cost.
+    // Bytes that have already arrived are parsed to their end, at the least possible cost.
     outgoing.off('information', onInformation);
     reject(new TooMuchBeforeResponse());
     outgoing.destroy();
@@ -110,7 +110,7 @@ class TooMuchBeforeResponse extends Error {
 async function abortable<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return await new Promise<Value>((resolve, reject) => {
     const abort = (): void => reject(signal.reason as Error);
-    // A signal that was aborted before has no event any more.
+    // A signal that is already aborted doesn't fire again.
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
     work.then(resolve, reject);

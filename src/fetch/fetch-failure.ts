@@ -1,4 +1,4 @@
-// What the caller is told when a file can't be fetched.
+// The error messages for callers when a file can't be fetched.
 
 import { AppError } from '../errors.ts';
 
@@ -30,7 +30,7 @@ export function failureOf(error: unknown, { host }: URL): AppError {
   return unreachable(`The file can't be fetched from ${host}: ${failureReason(error)}.`, { cause: error });
 }
 
-/** Why a connection failed, as part of a sentence. */
+/** Returns why a connection failed, as part of a sentence. */
 export function failureReason(error: unknown): string {
   const code = codeOf(error);
   const known = REASONS[code];

@@ -1,5 +1,5 @@
-// Where the server may fetch files from and send webhooks to. Callers choose the URLs, so without these rules they could reach services that
-// only this machine or its network can reach.
+// The rules for fetching files and sending webhooks. Callers choose the URLs, so without these rules they could reach
+// services that only this machine or its network can reach.
 
 import { type BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -18,7 +18,7 @@ export class FetchPolicy {
   readonly #networks: BlockList;
   readonly #hosts: ReadonlySet<string>;
 
-  /** `allow`: host names, addresses and networks that are allowed in addition to public addresses. */
+  /** `allow` lists host names, addresses and networks that are allowed in addition to public addresses. */
   constructor(mode: FetchMode, allow: readonly string[]) {
     const isNetwork = (item: string): boolean => isIP(item.split('/', 1)[0] ?? '') !== 0;
     this.#mode = mode;
@@ -26,14 +26,16 @@ export class FetchPolicy {
     this.#hosts = new Set(allow.filter((item) => !isNetwork(item)).map(nameOf));
   }
 
-  /** What is wrong with a URL as far as its text tells. A host name is checked again when its addresses are known. */
+  /**
+   * Returns the fault of a URL as far as its text shows it. A host name is checked again when its addresses are known.
+   */
   faultOf(url: URL, purpose: 'asset' | 'webhook' = 'asset'): UrlFault | undefined {
     if (this.#mode === 'off') return { code: 'forbidden_address', detail: OFF[purpose] };
     const host = hostOf(url);
     return isIP(host) !== 0 && !this.allows(host, host) ? forbiddenAddress(host) : undefined;
   }
 
-  /** True for a host that the operator trusts, whatever its addresses. */
+  /** Returns true for a host that the operator trusts, whatever its addresses. */
   isTrusted(host: string): boolean {
     return this.#mode === 'any' || this.#hosts.has(nameOf(host));
   }
@@ -44,19 +46,19 @@ export class FetchPolicy {
   }
 }
 
-/** Connecting to itself would get the server behind its own firewall, also through a public address. */
+/** Connecting to itself would get the server behind its own firewall, even through a public address. */
 function isOwnAddress(address: string): boolean {
   const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   return isInNetworks(blockListOf(own.map(({ address: each }) => each)), address);
 }
 
-/** Doesn't name the address that a host name has, because that could tell callers about an internal network. */
+/** Doesn't name the address of a host name, because that could reveal details of an internal network to callers. */
 export function forbiddenAddress(host: string): UrlFault {
   const detail = `The host ${host} has no public address. The operator can allow it with STORYBAR_FETCH_ALLOW.`;
   return { code: 'forbidden_address', detail };
 }
 
-/** The host without the brackets of an IPv6 address. */
+/** Returns the host without the brackets of an IPv6 address. */
 export function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(?<address>.*)\]$/u, '$<address>');
 }

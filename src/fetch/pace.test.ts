@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A client that reads this many bytes per second; the reasons for which it was given up. */
+/** Simulates a client that reads this many bytes per second, and returns the reasons for which it was given up. */
 function reader(bytesPerSecond: number, maxSeconds = 3_600): { reasons: string[]; stop: () => void } {
   const start = Date.now();
   const reasons: string[] = [];

@@ -1,12 +1,15 @@
-// Slow clients. A client that sends or reads a byte now and then would hold a slot, a directory and a connection for
-// minutes. So an upload and a response must keep a minimum average speed in every interval and be complete within a time
-// limit.
+// Limits slow clients. A client that sends or reads a byte now and then would hold a slot, a directory and a connection
+// for minutes. An upload and a response must therefore keep a minimum average speed in every interval and be complete
+// within a time limit.
 
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../errors.ts';
 
 const INTERVAL_MS = 10_000;
-/** Longer for responses: bytes count in writes of up to 128 KiB, each when a part of the socket buffer is free again. */
+/**
+ * The interval is longer for responses, because bytes count in writes of up to 128 KiB, each when a part of the socket
+ * buffer is free again.
+ */
 const RESPONSE_INTERVAL_MS = 60_000;
 /** Slower than any connection that is practical for media. */
 const MIN_BYTES_PER_SECOND = 2_048;
@@ -41,8 +44,8 @@ export function watchPace(
 }
 
 /**
- * Calls `onTooSlow` if the client reads the response too slowly or doesn't have it after `maxSeconds`. `sentBytes` returns
- * what the kernel has accepted so far. Call the returned function to stop watching.
+ * Calls `onTooSlow` if the client reads the response too slowly or doesn't have it after `maxSeconds`. `sentBytes`
+ * returns the bytes that the kernel has accepted so far. Call the returned function to stop watching.
  */
 export function watchReader(
   sentBytes: () => number,

@@ -1,5 +1,5 @@
-// From a host name to IP addresses, once per request. The connection is made to these addresses, so an answer that changes
-// afterwards has no effect.
+// Resolves a host name to IP addresses, once per request. The connection is made to these addresses, so a DNS response
+// that changes afterwards has no effect.
 
 import type { LookupAddress } from 'node:dns';
 import { lookup as lookupSystem, Resolver } from 'node:dns/promises';
@@ -9,15 +9,15 @@ const DNS_TIMEOUT_MS = 3_000;
 const DNS_TRIES = 2;
 
 export interface ResolveOptions {
-  /** Asks the system, which also knows the names in its hosts file. */
+  /** If true, uses the system's resolver, which also knows the names in its hosts file. */
   readonly isTrusted: boolean;
   /** DNS servers instead of the system's, for tests. */
   readonly dnsServers?: readonly string[] | undefined;
 }
 
 /**
- * Names that callers choose are never looked up by the system: its lookups can't be canceled and block a thread that file
- * operations need, so slow name servers could stall the whole server.
+ * The system never looks up names that callers choose, because its lookups can't be canceled and block a thread that
+ * file operations need. Slow name servers could stall the whole server.
  */
 export async function resolveHost(host: string, { isTrusted, dnsServers }: ResolveOptions): Promise<LookupAddress[]> {
   const family = isIP(host);
@@ -34,7 +34,7 @@ export async function resolveHost(host: string, { isTrusted, dnsServers }: Resol
   return addresses;
 }
 
-/** A lookup for one connection that returns these addresses and asks no server. */
+/** Returns a lookup for one connection that gives these addresses and sends no query. */
 export function fixedLookup(addresses: readonly LookupAddress[]): LookupFunction {
   return (_host, options, callback) => {
     const [first] = addresses;

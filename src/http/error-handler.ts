@@ -1,4 +1,4 @@
-// Turns everything that is thrown while a request is handled into one response, and into the error of its log line.
+// Turns every error that is thrown while a request is handled into one response, and into the error of its log line.
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, asAppError } from '../errors.ts';
@@ -8,7 +8,7 @@ import { requestBaseUrl } from './transport/request-base-url.ts';
 import { recordOf } from './transport/request-record.ts';
 
 export interface ErrorDependencies {
-  /** Base URL for links in responses; empty: taken from each request. */
+  /** The base URL for links in responses. If empty, it is taken from each request. */
   readonly publicUrl: string;
   /** Renders an error as an HTML page, for a visitor who opened a page of the site in a browser. */
   readonly errorPage: ErrorPage;
@@ -42,7 +42,7 @@ export function sendError(
   { publicUrl, errorPage }: Pick<ErrorDependencies, 'publicUrl' | 'errorPage'>,
 ): void {
   if (reply.raw.headersSent || error.code === 'client_closed') {
-    // The client is gone, or has half a response. Only a closed connection tells it that the response is incomplete.
+    // The client is gone, or has half a response. Only a closed connection can tell it that the response is incomplete.
     reply.hijack();
     reply.raw.destroy();
     return;
@@ -54,7 +54,7 @@ export function sendError(
   else reply.send(JSON.stringify(problem));
 }
 
-/** Browsers accept HTML when they open a page. Of the API, only an address that a visitor opened in a tab gets one. */
+/** Browsers accept HTML when they open a page. API requests get HTML only when a visitor opened their URL in a tab. */
 function acceptsPage({ method, url, headers }: FastifyRequest): boolean {
   if (!/\btext\/html\b/u.test(headers.accept ?? '')) return false;
   const isTab = headers['sec-fetch-mode'] === 'navigate';

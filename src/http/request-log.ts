@@ -11,10 +11,10 @@ import { newTraceId, type Span, type SpanAttributes, spansOf } from '../telemetr
 import { type RequestRecord, recordOf } from './transport/request-record.ts';
 import { parseTraceparent } from './transport/trace.ts';
 
-/** Load balancers and monitoring ask for these every few seconds. */
+/** Load balancers and monitoring request these every few seconds. */
 const PROBES: ReadonlySet<string> = new Set(['/ping', '/health', '/ready', '/metrics']);
 
-/** Errors about the asset or the transfer. Their text names what is wrong with the file and quotes nothing from the form. */
+/** Errors about the asset or the transfer. Their text names the fault of the file and quotes nothing from the form. */
 const CODES_WITH_DETAIL: ReadonlySet<ErrorCode> = new Set([
   'malformed_body',
   'upload_too_slow',
@@ -30,7 +30,7 @@ const CODES_WITH_DETAIL: ReadonlySet<ErrorCode> = new Set([
 export interface RequestLogDependencies {
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Receives the spans of every request; undefined when traces are off. */
+  /** Receives the spans of every request. Undefined when traces are off. */
   readonly traces: { add(spans: readonly Span[]): void } | undefined;
   /** Receives every authenticated request, for the log that customers see. It must not block. */
   readonly requests?: { add(request: LoggedRequest): void } | undefined;
@@ -41,7 +41,7 @@ interface SocketBytes {
   readonly written: number;
 }
 
-/** What earlier requests on a kept-alive connection have transferred. */
+/** The bytes that earlier requests on a kept-alive connection have transferred. */
 const earlierBytes = new WeakMap<object, SocketBytes>();
 
 /** Call once per request, before it can fail. */
@@ -51,7 +51,7 @@ export function logWhenEnded(
   { logger, metrics, traces, requests }: RequestLogDependencies,
 ): void {
   const { socket } = request.raw;
-  // Not from `reply.elapsedTime` at the end: it stops with the response, which can be well before the request has ended.
+  // `reply.elapsedTime` stops with the response, which can be well before the request has ended.
   const startedAt = performance.now();
   recordOf(request).watch(reply, () => {
     const before = earlierBytes.get(socket) ?? { read: 0, written: 0 };
@@ -67,7 +67,7 @@ export function logWhenEnded(
   });
 }
 
-/** Returns the id of the trace, if there is one. */
+/** Writes the trace and returns its id, if there is one. */
 function writeTrace(
   traces: RequestLogDependencies['traces'],
   request: FastifyRequest,
@@ -147,7 +147,7 @@ function writeLine(
 const MAX_LOGGED_FAULTS = 20;
 const MAX_POINTER = 100;
 
-/** For the account's own log; undefined when the request has no account. */
+/** Returns the entry for the account's own log, or undefined when the request has no account. */
 function loggedRequest(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -171,7 +171,7 @@ function loggedRequest(
   };
 }
 
-/** Overload rejects many requests and each must stay cheap, so it gets no stack trace; the metrics count it. */
+/** Overload rejects many requests and each must stay cheap, so it gets no stack trace. The metrics count it. */
 function isServerFault(error: AppError | undefined): error is AppError {
   return error !== undefined && PROBLEMS[error.code].status >= 500 && error.code !== 'overloaded';
 }
@@ -179,7 +179,7 @@ function isServerFault(error: AppError | undefined): error is AppError {
 function describe({ code, faults, limit, message }: AppError): object {
   return {
     code,
-    // Without their pointers, which contain names that the client chose.
+    // Pointers are left out, because they contain names that the client chose.
     ...(faults.length > 0 && { faults: faults.map((fault) => fault.code) }),
     ...limit,
     ...(CODES_WITH_DETAIL.has(code) && { detail: message }),

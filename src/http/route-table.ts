@@ -1,5 +1,5 @@
-// Which methods each path accepts, collected from Fastify while routes are registered. Fastify responds to a wrong method
-// with 404; this table lets the server respond with 405 and an `allow` header.
+// The methods that each path accepts, collected from Fastify while routes are registered. Fastify responds to a wrong
+// method with 404. This table lets the server respond with 405 and an `allow` header.
 
 import type { FastifyInstance } from 'fastify';
 
@@ -11,12 +11,18 @@ interface Route {
 export class RouteTable {
   readonly #routes = new Map<string, Route>();
 
-  /** Must exist before the first route: Fastify reports only routes that are registered after the hook. */
+  /**
+   * The table must exist before the first route, because Fastify reports only routes that are registered after the
+   * hook.
+   */
   constructor(app: FastifyInstance) {
     app.addHook('onRoute', ({ url, method }) => this.#add(url, [method].flat()));
   }
 
-  /** The methods a path accepts; undefined for an unknown path. A literal path takes precedence over one with `:name`. */
+  /**
+   * Returns the methods that a path accepts, or undefined for an unknown path. A literal path takes precedence over one
+   * with `:name`.
+   */
   methodsOf(path: string): ReadonlySet<string> | undefined {
     const route = this.#routes.get(path) ?? [...this.#routes.values()].find(({ pattern }) => pattern.test(path));
     return route?.methods;

@@ -17,13 +17,13 @@ export interface ServerOptions {
   readonly groups: readonly RouteGroup[];
   readonly errors: ErrorDependencies;
   readonly log: RequestLogDependencies;
-  /** Which proxies may set a client's address: their number in a row, or their addresses. */
+  /** The proxies that may set a client's address: their number in a row, or their addresses. */
   readonly trustProxy: false | number | string[];
-  /** How long an upload may take. */
+  /** The maximum duration of an upload. */
   readonly uploadSeconds: number;
-  /** True once the server has been asked to stop. It may keep serving until load balancers have noticed. */
+  /** Returns true once the server was told to stop. It may keep serving until load balancers have noticed. */
   readonly isDraining: () => boolean;
-  /** True once new requests are rejected. */
+  /** Returns true once new requests are rejected. */
   readonly isClosing: () => boolean;
 }
 
@@ -43,7 +43,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const app = fastify({
     genReqId: () => randomUUID(),
     trustProxy: trustOf(options.trustProxy),
-    // Routes that take uploads enforce the limit themselves and send a 408. This ends the others, soon after.
+    // Routes that take uploads enforce the limit themselves and send a 408. This timeout ends the others, a little
+    // later.
     requestTimeout: options.uploadSeconds * 1_000 + HEADERS_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     return503OnClosing: false,
@@ -65,7 +66,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   app.server.headersTimeout = HEADERS_TIMEOUT_MS;
   leaveExpectationsToRoutes(app);
-  // Routes stream the body themselves; Fastify must not read it.
+  // Routes stream the body themselves, so Fastify must not read it.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   addHooks(app, new RouteTable(app), options);
@@ -117,7 +118,7 @@ function pathNotFound(): AppError {
   return new AppError('not_found', "This path doesn't exist.");
 }
 
-/** A request to render has the same id as its render, and its errors have it, too. */
+/** A request to render has the same id as its render, and so do its errors. */
 function commonHeaders(request: FastifyRequest): Record<string, string> {
   const isRender = request.method === 'POST' && pathOf(request) === '/v1/overlay';
   return {

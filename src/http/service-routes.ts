@@ -1,4 +1,4 @@
-// What operators and load balancers ask the server: is it alive, is it ready, and how is it doing.
+// Routes for operators and load balancers: liveness, readiness, health and metrics.
 
 import { AppError } from '../errors.ts';
 import type { HealthReport } from '../telemetry/health.ts';
@@ -8,10 +8,13 @@ import type { RouteGroup } from './route-group.ts';
 
 export interface ServiceDependencies {
   readonly health: () => HealthReport;
-  /** Why this server should get no requests now; undefined when it is ready. */
+  /** Returns why this server should get no requests now, or undefined when it is ready. */
   readonly readiness: () => string | undefined;
   readonly metrics: Metrics;
-  /** Bearer token for `/metrics` and the details of `/health`. Empty: metrics for this machine only, and no details. */
+  /**
+   * The bearer token for `/metrics` and the details of `/health`. If empty, only this machine gets metrics, and there
+   * are no details.
+   */
   readonly metricsToken: string;
 }
 

@@ -1,4 +1,4 @@
-// The routes of the API that render or report: what each of them needs, by name.
+// Wires the routes of the API that render or report.
 
 import type { Settings } from '../config/settings.ts';
 import type { Renderer } from '../dispatch/renderer.ts';

@@ -1,7 +1,7 @@
 import { AppError } from '../errors.ts';
 import { messageOf } from '../primitives/error-facts.ts';
 
-/** For operators: what lies behind an error whose own message is meant for clients. */
+/** Returns the cause of an error whose own message is meant for clients, for operators. */
 export function causeOf(error: unknown): string {
   if (error instanceof AppError && error.cause !== undefined) return causeOf(error.cause);
   return messageOf(error);

@@ -1,7 +1,7 @@
 import type { Settings } from '../config/settings.ts';
 import type { AssetKind } from '../media/sniff.ts';
 
-/** How long requests may wait for their render, in milliseconds. */
+/** Returns how long requests may wait for their render, in milliseconds. */
 export function deadlinesOf({
   deadlineSeconds,
   videoDeadlineSeconds,

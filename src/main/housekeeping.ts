@@ -22,7 +22,7 @@ export interface HousekeepingOptions {
   readonly replayCache: ReplayCache;
   readonly logger: Logger;
   readonly keepRendersDays: number;
-  /** All processes that use the store are on this machine, so a dead one is recognized immediately. */
+  /** True if all processes that use the store are on this machine, so dead ones are recognized immediately. */
   readonly embedded: boolean;
 }
 
@@ -51,7 +51,7 @@ export class Housekeeping {
     this.#tasks.every(HOUR_MS, 'erase unconfirmed accounts', async () => await this.#eraseUnconfirmed());
   }
 
-  /** Writes what is still pending. A database that is unavailable must not keep the process from ending. */
+  /** Writes pending entries. A database that is unavailable must not keep the process from ending. */
   async stop(): Promise<void> {
     const { store, refusals, requestLog, logger } = this.#options;
     this.#tasks.stop();
@@ -97,7 +97,7 @@ export class Housekeeping {
     for (const accountId of purged) logger.info({ accountId }, 'account deleted');
   }
 
-  /** Nothing is deleted by a clock that may be years ahead. */
+  /** A clock that may be years ahead must not delete anything. */
   async #removeExpired(): Promise<void> {
     if (!this.#isTimeTrusted) return;
     const { store, replayCache, keepRendersDays } = this.#options;

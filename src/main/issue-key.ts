@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 
 export interface IssuedKey {
   readonly id: string;
-  /** Shown once. Only its hash is stored. */
+  /** The key itself, which is shown once. Only its hash is stored. */
   readonly key: string;
 }
 

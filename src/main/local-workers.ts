@@ -21,8 +21,9 @@ import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
 /**
- * Decoded pixels count as external memory, and V8 starts a garbage collection when they outgrow a small heap: in most
- * renders of an image worker. 64 MB of initial old space make room for several renders, which makes them about a tenth faster.
+ * Decoded pixels count as external memory, and V8 starts a garbage collection when they outgrow a small heap, which
+ * happens in most renders of an image worker. An initial old space of 64 MB makes room for several renders, which makes
+ * them about a tenth faster.
  */
 const NODE_FLAGS = { image: ['--initial-old-space-size=64'], video: [] } as const;
 const WORKER_FILE = fileURLToPath(new URL('worker.js', import.meta.url));
@@ -37,7 +38,7 @@ export interface LocalWorkers {
 
 type SandboxSettings = Pick<Settings, 'sandbox' | 'searchPath' | 'dataDirectory' | 'workerMemory' | 'outputBytes'>;
 
-/** On the same file system as the uploads, so that files are renamed and not copied. */
+/** The directories are on the same file system as the uploads, so that files are renamed and not copied. */
 export async function openWorkerDirectories(dataDirectory: string): Promise<WorkArea> {
   return await WorkArea.open(path.join(dataDirectory, 'work'), '-workers');
 }
@@ -142,12 +143,17 @@ function startRenderer(
   });
 }
 
-/** Workers of a fleet take tickets for as many renders as they announce, so another one would never be used. */
+/**
+ * Workers of a fleet take tickets for as many renders as they announce, so an additional worker would never be used.
+ */
 function videosForShort({ natsUrl }: Pick<Settings, 'natsUrl'>): number {
   return natsUrl === '' ? 1 : 0;
 }
 
-/** Renders at level info, probes that succeed at level debug: an asset that was probed is nearly always rendered. */
+/**
+ * Renders are logged at level info, and successful probes at level debug, because a probed asset is nearly always
+ * rendered.
+ */
 function logTask(task: EndedTask, kind: 'image' | 'video', logger: Logger): void {
   const { type, ms, waitedMs, error, isCanceled, ...ids } = task;
   const entry = { ...ids, kind, ms: Math.round(ms), waitedMs: Math.round(waitedMs) };
@@ -161,7 +167,7 @@ function logTask(task: EndedTask, kind: 'image' | 'video', logger: Logger): void
   const detail = messageOf(error);
   if (isCanceled) logger.info({ ...entry, code, detail }, isRender ? 'render canceled' : 'probe canceled');
   else if (code !== undefined) logger.info({ ...entry, code, detail }, isRender ? 'render failed' : 'probe failed');
-  // A bug in the worker.
+  // This is a bug in the worker.
   else logger.warn({ ...entry, err: error }, isRender ? 'render failed' : 'probe failed');
 }
 

@@ -46,7 +46,7 @@ export async function onceAvailable<Result>(
   }
 }
 
-/** For a command that opens the store, uses it and closes it. */
+/** Opens the store for a command and closes it afterwards. */
 export async function withStore(location: StoreLocation, work: (store: Store) => Promise<void>): Promise<void> {
   const store = await openStore(location);
   try {
@@ -60,14 +60,15 @@ function isPooled(engine: Engine): engine is PostgresEngine {
   return engine.dialect === 'postgres';
 }
 
-/** Also brings the schema up to date. */
+/** Opens the database and brings its schema up to date. */
 export async function openEngine(
   { dataDirectory, databaseUrl, databasePool, databaseTls, databaseAuthorities }: StoreLocation,
   onBrokenConnection: (error: Error) => void = ignore,
 ): Promise<Engine> {
   try {
     if (databaseUrl === '') return openEmbedded(dataDirectory, onBrokenConnection);
-    // Loaded on demand, like all that only some servers need: it makes every command start faster.
+    // PostgreSQL is loaded on demand, like all code that only some servers need, because every command then starts
+    // faster.
     const { PostgresEngine: Postgres } = await import('../store/postgres-engine.ts');
     return await Postgres.open(databaseUrl, onBrokenConnection, {
       ...(databasePool !== undefined && { poolSize: databasePool }),
@@ -94,5 +95,5 @@ export function embeddedFile(dataDirectory: string): string {
   return path.join(dataDirectory, 'storybar.db');
 }
 
-/** For short commands: a broken connection is noticed when it is used. */
+/** Short commands notice a broken connection when they use it. */
 function ignore(): void {}

@@ -51,7 +51,7 @@ export async function startPayments(
   if (settings.billing === 'manual') {
     return { billing: new ManualBilling(store, plans), groups: [], close: async () => undefined };
   }
-  // Loaded on demand: it is a tenth of everything a server loads.
+  // Stripe is loaded on demand, because it is a tenth of everything a server loads.
   const { StripeBilling } = await import('../billing/stripe.ts');
   const billing = new StripeBilling({
     secretKey: settings.stripeSecretKey,
@@ -75,7 +75,7 @@ export async function startPayments(
   return { billing, groups: [webhookRoutes({ receive })], close: reconcileHourly(billing, logger) };
 }
 
-/** Runs now and every hour. The returned function stops it and waits for a run in progress. */
+/** Reconciles now and every hour. The returned function stops it and waits for a run in progress. */
 function reconcileHourly(billing: Billing, logger: Logger): () => Promise<void> {
   const stop = new AbortController();
   const reconcile = async (): Promise<void> => {

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { openAll, ResourceStack } from './resource-stack.ts';
 
-/** A stack of these resources; `log` tells when each starts and ends to close. Those named in `failing` fail to close. */
+/**
+ * Returns a stack of these resources. `log` tells when each starts and ends to close. Those named in `failing` fail to
+ * close.
+ */
 function stackOf(names: readonly string[], failing: readonly string[] = []): { stack: ResourceStack; log: string[] } {
   const stack = new ResourceStack();
   const log: string[] = [];

@@ -1,4 +1,4 @@
-// Everything that was opened so far, closed in reverse order, because a resource may use the ones opened before it. A start
+// All resources opened so far, closed in reverse order, because a resource may use the ones opened before it. A start
 // that fails halfway leaves nothing running, so the process can exit.
 
 import { messageOf } from '../primitives/error-facts.ts';
@@ -36,7 +36,7 @@ export async function openAll<Result>(open: (resources: ResourceStack) => Promis
   try {
     return await open(resources);
   } catch (error) {
-    // Reported apart, because it must not hide why the start failed.
+    // This is reported separately, because it must not hide why the start failed.
     await resources.close().catch((closeError: unknown) => {
       process.emitWarning(`closing after a failed start: ${messageOf(closeError)}`);
     });

@@ -37,9 +37,9 @@ import { startTelemetry } from './start-telemetry.ts';
 import { VERSION } from './version.ts';
 import { printWelcome } from './welcome.ts';
 
-/** After running requests were aborted, the time to send their error responses. */
+/** The time to send error responses after running requests were aborted. */
 const FINAL_RESPONSES_MS = 2_000;
-/** After the last connection was closed, the time to charge its render. What is left by then stays uncharged. */
+/** The time to charge the last render after its connection was closed. Renders that are left by then stay uncharged. */
 const LAST_SETTLE_MS = 10_000;
 
 export interface RunningServer {

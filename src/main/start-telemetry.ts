@@ -16,7 +16,7 @@ export interface Telemetry {
   close(): Promise<void>;
 }
 
-/** A collector that is down would fill the log; the metric counts all spans. */
+/** A collector that is down would fill the log, so messages are rare. The metric counts all spans. */
 const LOG_INTERVAL_MS = 60_000;
 
 export async function startTelemetry(settings: Settings): Promise<Telemetry> {

@@ -76,7 +76,7 @@ async function open(settings: Settings, resources: ResourceStack): Promise<Runni
   };
 }
 
-/** Names the machine, so that the log of an API server says where to look. Names have at most 64 characters. */
+/** Names the machine, so that the log of an API server shows where to look. Names have at most 64 characters. */
 function workerName(): string {
   const host = hostname()
     .replaceAll(/[^\w-]/gu, '-')

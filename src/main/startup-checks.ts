@@ -19,8 +19,9 @@ export function healthOf(
 }
 
 /**
- * Whether load balancers should send requests here: not while the server starts or stops. The loss of NATS or the database
- * doesn't count, because all servers lose them at the same time, and their own 503 is more useful than the load balancer's.
+ * Tells load balancers whether to send requests here, which isn't the case while the server starts or stops. The loss
+ * of NATS or the database doesn't count, because all servers lose them at the same time, and their own 503 is more
+ * useful than the load balancer's.
  */
 export class Readiness {
   readonly #renderer: Renderer;
@@ -30,7 +31,7 @@ export class Readiness {
     this.#renderer = renderer;
   }
 
-  /** The reason why load balancers should not send requests, if there is one. */
+  /** Returns the reason why load balancers should not send requests, if there is one. */
   whyNot(isDraining: boolean): string | undefined {
     if (isDraining) return 'shutting down';
     const { images, remote } = this.#renderer.status();
@@ -39,7 +40,7 @@ export class Readiness {
   }
 }
 
-/** Refuses to start while accounts are on a plan that the plans file lacks: their requests would all fail. */
+/** Refuses to start while accounts are on a plan that the plans file lacks, because their requests would all fail. */
 export async function assertPlans(store: Store, plans: PlanBook): Promise<void> {
   const missing = (await store.accounts.plansInUse()).filter((name) => plans.find(name) === undefined);
   if (missing.length === 0) return;
@@ -51,7 +52,10 @@ export function warnAboutPublicSignUp(settings: Settings, logger: Logger): void 
   if (advice) logger.warn({ host: settings.host, set: advice }, 'sign-up is open on a public address');
 }
 
-/** What to set on a server that lets anyone on the network sign up; undefined when there is nothing to warn about. */
+/**
+ * Returns what to set on a server that lets anyone on the network sign up, or undefined when there is nothing to warn
+ * about.
+ */
 export function publicSignUpAdvice(
   settings: Pick<Settings, 'host' | 'signUp' | 'smtpUrl' | 'publicUrl'>,
 ): readonly string[] | undefined {

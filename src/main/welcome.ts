@@ -1,5 +1,5 @@
-// What `storybar serve` prints when it has started. The first key and the operator's link are secrets, and output that isn't
-// a terminal is usually kept as a log. There, the server only names the commands that create them.
+// The output of `storybar serve` when it has started. The first key and the operator's link are secrets, and output
+// that isn't a terminal is usually kept as a log. There, the server only names the commands that create them.
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -23,7 +23,7 @@ export interface WelcomeOptions {
   readonly showSecrets: boolean;
 }
 
-/** Never rejects: the server is listening already, so a database that is unavailable for a moment must not end it. */
+/** Never rejects. The server is listening already, so a database that is unavailable for a moment must not end it. */
 export async function printWelcome(options: WelcomeOptions): Promise<void> {
   const { url, logger } = options;
   const text = await greeting(options).catch((error: unknown) => {
@@ -50,7 +50,10 @@ async function firstKey({ store, plans, logger, showSecrets }: WelcomeOptions): 
   return (await issueKey(store, accountId, { name: 'local', mode: 'live' }, 'system')).key;
 }
 
-/** Until the address in STORYBAR_OPERATOR_EMAIL belongs to an operator; empty once it does. */
+/**
+ * Returns instructions until the address in STORYBAR_OPERATOR_EMAIL belongs to an operator, and an empty text
+ * afterwards.
+ */
 async function operatorInstructions({ settings, store, url, logger, showSecrets }: WelcomeOptions): Promise<string> {
   const { operatorEmail, publicUrl } = settings;
   if (operatorEmail === '') return '';

@@ -1,4 +1,4 @@
-// Wires what stands between a request and its account: authentication, limits, credits and idempotency.
+// Wires the steps between a request and its account: authentication, limits, credits and idempotency.
 
 import path from 'node:path';
 import type { PlanBook } from '../account/plans.ts';

@@ -32,7 +32,7 @@ export interface IdentityServices {
   readonly close: () => Promise<void>;
 }
 
-/** Links in emails need a configured base URL: the host header of a request can be forged. */
+/** Links in emails need a configured base URL, because the host header of a request can be forged. */
 export function assertEmailSettings({ smtpUrl, mailFrom, publicUrl }: Settings): void {
   if (smtpUrl === '') return;
   const reason = 'is required when STORYBAR_SMTP_URL is set';

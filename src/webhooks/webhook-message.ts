@@ -1,4 +1,4 @@
-// What webhooks say. Data is what `GET` returns for the render or the batch.
+// The bodies of webhooks. Their data is what `GET` returns for the render or the batch.
 
 import { randomUUID } from 'node:crypto';
 import { TEST_EVENT } from '../api/webhook-schemas.ts';
@@ -16,7 +16,7 @@ export interface EventMessage {
   readonly batchId: string | undefined;
 }
 
-/** Undefined when the render or the batch has been deleted. */
+/** Returns undefined when the render or the batch has been deleted. */
 export async function describeEvent(
   renders: Pick<Renders, 'find' | 'list'>,
   event: RenderEvent,
@@ -51,7 +51,7 @@ function bodyOf(type: string, at: Date, data: object): string {
   return JSON.stringify({ type, timestamp: at.toISOString(), data });
 }
 
-/** It was checked when the request was accepted. */
+/** The URL was checked when the request was accepted. */
 function webhookUrlOf({ request }: RenderRecord): string | undefined {
   const { fields } = restoreRequest(request, undefined);
   const value = fields.find(({ name }) => name === 'webhook_url')?.value;

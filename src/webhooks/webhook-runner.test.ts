@@ -1,4 +1,4 @@
-// The runner with a real store and real receivers. The clock of the store is set by the test, so schedules of hours take no
+// The runner with a real store and real receivers. The test sets the clock of the store, so schedules of hours take no
 // time.
 
 import { randomUUID } from 'node:crypto';
@@ -118,7 +118,7 @@ it('keeps to the retry schedule across restarts, then gives up, and sends the sa
   await canceledRender(accountId);
   const delays = [1, 5_000, 300_000, 1_800_000, 2 * HOUR, 5 * HOUR, 10 * HOUR];
   for (const [attempts, delayMs] of delays.entries()) {
-    // A new server each time, which knows only what the database says.
+    // A new server each time knows only the state of the database.
     const server = await world.server(`there/${attempts}/b`);
     world.pass(delayMs - 1);
     expect(await server.webhookDeliveries.claim(1)).toEqual([]);

@@ -1,5 +1,6 @@
-// Sends webhooks from this server: turns events of the outbox into deliveries, claims those that are due, and writes how each
-// attempt ended. Every API server has one runner. What a dead server had claimed is claimed again when its lease has run out.
+// Sends webhooks from this server: turns events of the outbox into deliveries, claims those that are due, and writes
+// the result of each attempt. Every API server has one runner. Deliveries of a dead server are claimed again when its
+// lease has run out.
 
 import { retryDelayMs } from '../account/webhook-schedule.ts';
 import { AppError } from '../errors.ts';
@@ -19,15 +20,15 @@ export interface WebhookRunnerOptions {
   readonly sender: Pick<WebhookSender, 'send'>;
   readonly metrics: WebhookMetrics;
   readonly logger: Logger;
-  /** Where clients reach this server, for links to results. */
+  /** Returns the URL at which clients reach this server, for links to results. */
   readonly baseUrl: () => string;
-  /** For tests. */
+  /** Set by tests. */
   readonly maxSending?: number;
 }
 
 const POLL_MS = 500;
 const EVENTS_AT_ONCE = 50;
-/** Each takes a connection and little else. The store limits what one receiver and one account can have of them. */
+/** Each delivery takes a connection and little else. The store limits the number per receiver and per account. */
 const MAX_SENDING = 256;
 const GONE = 410;
 
@@ -52,7 +53,7 @@ export class WebhookRunner {
     this.wake();
   }
 
-  /** There may be something to send. */
+  /** Tells the runner that there may be something to send. */
   wake(): void {
     if (this.#isStopping || this.#pass !== undefined) return;
     this.#pass = this.#run().finally(() => {
@@ -60,7 +61,7 @@ export class WebhookRunner {
     });
   }
 
-  /** Claims nothing more, and gives back what hasn't been sent after `graceMs`. */
+  /** Claims nothing more, and gives back deliveries that haven't been sent after `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     clearInterval(this.#timer);
@@ -103,7 +104,7 @@ export class WebhookRunner {
       if (added !== undefined && added > 0) logger.debug({ ...entry, deliveries: added }, 'webhook event published');
     } catch (error) {
       if (error instanceof AppError) throw error;
-      // It would fail again and again, and hold up the events behind it.
+      // The event would fail again and again, and hold up the events behind it.
       await renders.events.markHandled(event.id);
       logger.error({ ...entry, err: error }, 'webhook event dropped');
     }
@@ -121,7 +122,7 @@ export class WebhookRunner {
   #begin(claimed: ClaimedDelivery): void {
     const sent = this.#deliver(claimed).finally(() => {
       this.#sending.delete(sent);
-      // Others of the same receiver may be due.
+      // Other deliveries to the same receiver may be due.
       this.wake();
     });
     this.#sending.add(sent);

@@ -1,5 +1,5 @@
-// Sends webhooks to real servers on loopback. 127.0.0.2 is allowed and stands for the internet; 127.0.0.1 is not and stands
-// for the operator's own network, so any connection to it is a failure.
+// Sends webhooks to real servers on loopback. 127.0.0.2 is allowed and stands for the internet. 127.0.0.1 isn't and
+// stands for the operator's own network, so any connection to it is a failure.
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';

@@ -11,9 +11,9 @@ import { type FetchPolicy, forbiddenAddress } from '../fetch/fetch-policy.ts';
 export interface WebhookSenderOptions {
   readonly policy: FetchPolicy;
   readonly userAgent: string;
-  /** For tests; the system's servers otherwise. */
+  /** DNS servers for tests. By default, the system's servers. */
   readonly dnsServers?: readonly string[];
-  /** For tests: a shorter deadline. */
+  /** A shorter deadline for tests. */
   readonly timeoutMs?: number;
 }
 
@@ -21,7 +21,7 @@ const TIMEOUT_MS = 15_000;
 const MAX_RESPONSE_BYTES = 2_048;
 const MAX_CONTENT_TYPE = 100;
 
-/** What came back. */
+/** The result of the request. */
 interface Outcome {
   readonly status?: number;
   readonly contentType?: string | undefined;
@@ -38,7 +38,7 @@ export class WebhookSender {
     this.#options = options;
   }
 
-  /** Throws only when the signal is aborted. Whatever else goes wrong is part of the attempt. */
+  /** Throws only when the signal is aborted. Every other failure is part of the attempt. */
   async send({ delivery, body, secrets }: ClaimedDelivery, signal: AbortSignal): Promise<WebhookAttempt> {
     signal.throwIfAborted();
     const startedAt = new Date();
@@ -88,7 +88,7 @@ export class WebhookSender {
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
-      // Whatever of the response is still on its way isn't needed.
+      // The rest of the response isn't needed.
       deadline.abort();
     }
   }
@@ -115,7 +115,7 @@ async function excerptOf(response: IncomingMessage): Promise<string> {
       if (bytes >= MAX_RESPONSE_BYTES) break;
     }
   } catch {
-    // What has arrived is enough.
+    // The bytes that have arrived are enough.
   }
   const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, MAX_RESPONSE_BYTES));
   // PostgreSQL stores no NUL characters.

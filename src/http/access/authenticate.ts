@@ -1,4 +1,4 @@
-// Authentication: from the request headers to an account and its plan, before the body is read.
+// Authentication: determines the account and its plan from the request headers, before the body is read.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { admitAccount, admitKey } from '../../account/access.ts';
@@ -22,11 +22,11 @@ export interface AuthenticatorOptions {
   readonly store: Pick<Store, 'keys' | 'accounts'>;
   readonly plans: PlanBook;
   readonly marketplace: Marketplace;
-  /** The time of last use could not be written. */
+  /** Called when the time of last use could not be written. */
   readonly onMarkFailed: (error: unknown, keyId: string) => void;
 }
 
-/** Whose credentials a request carries, before it is known whether they are accepted. */
+/** The owner of a request's credentials, before it is known whether they are accepted. */
 export interface RecognizedCaller {
   readonly accountId: string;
   readonly keyId: string | undefined;
@@ -44,8 +44,8 @@ export class Authenticator {
   }
 
   /**
-   * `setHeaders` receives the CORS headers of the response, which also apply to errors. `onRecognized` tells the log whose
-   * key it is, also when the key is refused.
+   * `setHeaders` receives the CORS headers of the response, which also apply to errors. `onRecognized` tells the log
+   * whose key it is, even when the key is refused.
    */
   async authenticate(
     headers: IncomingHttpHeaders,
@@ -90,7 +90,7 @@ export class Authenticator {
     }
     const holder = await this.#recentKeys.find(hashKey(key));
     if (holder) onRecognized({ accountId: holder.accountId, keyId: holder.keyId });
-    // Before the state of the key is checked, so that an allowed page can read why its request is refused.
+    // The origin comes before the state of the key, so that an allowed page can read why its request is refused.
     if (holder && holder.keyState !== 'revoked') checkOrigin(holder.allowedOrigins, headers.origin, setHeaders);
     const subscriber = admitKey(holder);
     if (subscriber.keyId !== undefined) this.#markUsed(subscriber.keyId);

@@ -1,4 +1,4 @@
-// Who may see the details that are meant for operators: metrics, versions, workers and the sandbox level.
+// Access to the details that are meant for operators: metrics, versions, workers and the sandbox level.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -19,7 +19,7 @@ export function hasMetricsToken({ headers }: Pick<IncomingMessage, 'headers'>, t
   return token !== '' && timingSafeEqual(digest(headers.authorization ?? ''), digest(`Bearer ${token}`));
 }
 
-/** Without a token, metrics are for this machine only. A request that a proxy on this machine forwards isn't from here. */
+/** Without a token, only this machine may read metrics. A request that a proxy on this machine forwards isn't local. */
 export function mayReadMetrics(request: IncomingMessage, token: string): boolean {
   if (token !== '') return hasMetricsToken(request, token);
   const isForwarded = FORWARDING_HEADERS.some((name) => request.headers[name] !== undefined);

@@ -7,7 +7,7 @@ import { AppError } from '../../errors.ts';
 import { keyOf } from './key-header.ts';
 
 export interface MarketplaceCaller {
-  /** `<marketplace>:<user>`. */
+  /** The id has the form `<marketplace>:<user>`. */
   readonly accountId: string;
   /** The marketplace's name for the plan. */
   readonly subscription: string;
@@ -30,12 +30,12 @@ export class Marketplace {
     return `x-${this.name}-billing`;
   }
 
-  /** True for a request that claims to come from the gateway; the secret isn't checked. */
+  /** Returns true for a request that claims to come from the gateway. The secret isn't checked. */
   isClaimed(headers: IncomingHttpHeaders): boolean {
     return this.#header(headers, 'proxy-secret') !== undefined;
   }
 
-  /** Undefined for a direct caller. Throws for a wrong secret, even next to a valid API key. */
+  /** Returns undefined for a direct caller. Throws for a wrong secret, even next to a valid API key. */
   identify(headers: IncomingHttpHeaders): MarketplaceCaller | undefined {
     const secret = this.#header(headers, 'proxy-secret');
     if (secret === undefined) {

@@ -1,4 +1,4 @@
-// POST /v1/layout: where the bars of a render would go, what they would look like and what it would cost. Free.
+// POST /v1/layout: returns where the bars of a render would go, what they would look like and what it would cost. Free.
 
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
@@ -29,7 +29,7 @@ export interface LayoutDependencies extends ReadDependencies {
 }
 
 const MAX_RECEIVE_SECONDS = 30;
-/** Layouts are free and need no render slot, so an account has this many at a time. */
+/** The maximum number of open layouts per account. They are free and need no render slot. */
 const MAX_OPEN_PER_ACCOUNT = 8;
 /** A layout takes as long as its bars, so every further 100 of them count as another request. */
 const BARS_PER_REQUEST = 100;
@@ -93,7 +93,7 @@ async function handle(
   }
 }
 
-/** No frame of the video can be later. */
+/** Returns the latest time that a frame of the video can have. */
 function lastMillisecondBefore(duration: number): number {
   return Math.max(0, Math.ceil(duration * 1_000) - 1) / 1_000;
 }

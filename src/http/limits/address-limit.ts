@@ -34,7 +34,7 @@ export class DailyAddressLimit {
   readonly #name: string;
   readonly #perDay: number;
 
-  /** `name` tells the buckets from those of other limits. */
+  /** `name` distinguishes the buckets from those of other limits. */
   constructor(limits: Pick<Limits, 'take'>, name: string, perDay: number) {
     this.#limits = limits;
     this.#name = name;

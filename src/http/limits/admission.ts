@@ -19,7 +19,7 @@ export class Admission {
     this.#failedDecodes = new FailedDecodes(limits);
   }
 
-  /** Admitted requests of all accounts that are still running. */
+  /** Returns the number of admitted requests of all accounts that are still running. */
   get inside(): number {
     return this.#inside;
   }
@@ -38,7 +38,10 @@ export class Admission {
     await this.#failedDecodes.count(caller, error);
   }
 
-  /** The same for requests that render nothing, which have a larger limit of their own. A large one counts as several. */
+  /**
+   * Like `countRequest`, for requests that render nothing, which have a larger limit of their own. A large one counts
+   * as several.
+   */
   async countRead(
     { accountId, plan }: Caller,
     setHeaders: (headers: Record<string, string>) => void,
@@ -69,7 +72,7 @@ export class Admission {
     );
   }
 
-  /** Takes one of the account's render slots. The returned function releases it; further calls do nothing. */
+  /** Takes one of the account's render slots. The returned function releases it. Calling it again does nothing. */
   async enter({ accountId, plan }: Caller): Promise<() => void> {
     const leave = await this.#limits.enter(accountId, plan.concurrentRenders);
     if (leave !== undefined) return this.#counted(leave);

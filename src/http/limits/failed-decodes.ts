@@ -1,6 +1,6 @@
-// Limits how many files that can't be decoded an account may send, because they occupy workers and cost nothing: as many per
-// hour as its plan allows requests per minute. All servers share the count. A server asks for it only when a decode fails, and
-// remembers accounts that have none left, so other requests cost nothing.
+// Limits how many files that can't be decoded an account may send, because they occupy workers and cost nothing. The
+// limit per hour is the number of requests per minute that its plan allows. All servers share the count. A server reads
+// it only when a decode fails, and remembers accounts that have none left, so other requests cost nothing.
 
 import { AppError } from '../../errors.ts';
 import { BoundedMap } from '../../primitives/bounded-map.ts';
@@ -13,7 +13,7 @@ const MAX_REMEMBERED = 10_000;
 export class FailedDecodes {
   readonly #limits: Pick<Limits, 'take'>;
   readonly #now: () => number;
-  /** When the next failure of an account is allowed. */
+  /** The time at which the next failure of an account is allowed. */
   readonly #refusedUntil = new BoundedMap<string, number>(MAX_REMEMBERED);
 
   /** `now` returns milliseconds of a monotonic clock. */

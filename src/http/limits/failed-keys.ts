@@ -1,5 +1,5 @@
-// Rate limit for invalid API keys, by client address. Valid keys always pass, because clients may share an address with an
-// attacker, and a key of 160 random bits cannot be guessed anyway.
+// Rate limit for invalid API keys, by client address. Valid keys are always accepted, because clients may share an
+// address with an attacker, and a key of 160 random bits cannot be guessed anyway.
 
 import { AppError } from '../../errors.ts';
 import { networkOf } from './network.ts';

@@ -33,6 +33,6 @@ export class LocalLimits implements Limits {
   }
 
   async forget(): Promise<void> {
-    // Nothing to do: the rate limiter is bounded, and accounts without renders have no entry.
+    // There is nothing to do, because the rate limiter is bounded and accounts without renders have no entry.
   }
 }

@@ -1,11 +1,14 @@
 import { isIPv6 } from 'node:net';
 
-/** The unit that rate limits count: an IPv4 address, or the /64 network of an IPv6 address, which one client controls. */
+/**
+ * Returns the unit that rate limits count: an IPv4 address, or the /64 network of an IPv6 address, which one client
+ * controls.
+ */
 export function networkOf(address: string): string {
   return ipv4Of(address) ?? `${groupsOf(address).slice(0, 4).join(':')}::/64`;
 }
 
-/** What one customer of a hosting or access provider can have: a /24 network of IPv4, or a /48 network of IPv6. */
+/** Returns the network that one customer of a hosting or access provider can have: a /24 of IPv4, or a /48 of IPv6. */
 export function wideNetworkOf(address: string): string {
   const ipv4 = ipv4Of(address);
   return ipv4 === undefined
@@ -13,7 +16,7 @@ export function wideNetworkOf(address: string): string {
     : `${ipv4.split('.').slice(0, 3).join('.')}.0/24`;
 }
 
-/** Also of an IPv4 address that is written as an IPv6 address. */
+/** Also handles an IPv4 address that is written as an IPv6 address. */
 function ipv4Of(address: string): string | undefined {
   const mapped = /^::ffff:(?<v4>[\d.]+)$/iu.exec(address)?.groups?.['v4'];
   if (mapped !== undefined) return mapped;

@@ -10,7 +10,7 @@ import { BoundedMap } from '../../primitives/bounded-map.ts';
 const MAX_BUCKETS = 100_000;
 
 export class RateLimiter {
-  /** When each bucket is full again. */
+  /** The time at which each bucket is full again. */
   readonly #fullAt = new BoundedMap<string, number>(MAX_BUCKETS);
   readonly #now: () => number;
 

@@ -1,5 +1,5 @@
-// Looks up API keys in the store. A key that arrives many times a second is looked up at most once in 50 ms; every other
-// lookup goes to the store, so that a suspended or revoked key stops working immediately.
+// Looks up API keys in the store. A key that arrives many times a second is looked up at most once in 50 ms. Every
+// other lookup goes to the store, so that a suspended or revoked key stops working immediately.
 
 import { BoundedMap } from '../../primitives/bounded-map.ts';
 import type { Keys } from '../../store/accounts/keys.ts';
@@ -14,7 +14,7 @@ const SECOND_MS = 1_000;
 const MAX_KEYS = 1_000;
 
 interface RecentKey {
-  /** When the current second started, and the lookups since then. */
+  /** The start of the current second, and the lookups since then. */
   readonly since: number;
   count: number;
   foundAt: number;

@@ -1,4 +1,4 @@
-// Decides before the body is read whether the request may go on.
+// Decides before the body is read whether the request may continue.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission } from '../limits/admission.ts';
@@ -23,31 +23,31 @@ export interface AdmitDependencies {
 export interface Admitted {
   readonly caller: Caller;
   readonly idempotencyKey: string | undefined;
-  /** The `prefer` header asks for an asynchronous render. */
+  /** True if the `prefer` header asks for an asynchronous render. */
   readonly prefersAsync: boolean;
 }
 
-/** Finds out who sends a request, or throws the error for them. */
+/** Identifies the caller of a request, or throws the error for them. */
 export type Identify = (
   request: FastifyRequest,
   setHeaders: (headers: Record<string, string>) => void,
   onRecognized: (known: RecognizedCaller) => void,
 ) => Promise<Caller>;
 
-/** By the key or the marketplace secret in the headers. */
+/** Identifies the caller by the key or the marketplace secret in the headers. */
 export function byCredentials(authenticator: Authenticator): Identify {
   return async (request, setHeaders, onRecognized) =>
     await authenticator.authenticate(request.headers, request.ip, setHeaders, onRecognized);
 }
 
-/** In the documented order: key, state of the plan, rate, concurrency. */
+/** Checks in the documented order: key, state of the plan, rate, concurrency. */
 export async function admit(
   { marketplace, admission, refusals, acceptor }: AdmitDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   identify: Identify,
 ): Promise<Admitted> {
-  // Nothing is charged until a render is delivered; a failed response says so.
+  // Nothing is charged until a render is delivered, and a failed response says so.
   if (marketplace.isClaimed(request.headers)) reply.header(marketplace.billingHeader, 'Credits=0');
   // CORS headers depend on the origin, so a cache must not share a response between origins.
   reply.header('vary', 'origin');

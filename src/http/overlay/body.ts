@@ -1,4 +1,4 @@
-// The encodings of a request body, chosen by its content type.
+// The encodings of a request body, selected by its content type.
 
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../errors.ts';
@@ -20,7 +20,7 @@ export function bodyReader(request: IncomingMessage, maxAssetBytes: number): Rea
   return smallBodyReader(request, `${SMALL_TYPES_ONLY} To upload a file, send it as multipart/form-data.`);
 }
 
-/** For requests that never have a file. */
+/** Like `bodyReader`, for requests that never have a file. */
 export function smallBodyReader(
   request: IncomingMessage,
   advice = SMALL_TYPES_ONLY,

@@ -26,12 +26,12 @@ export interface RequestDelivery {
   readonly upload: Upload;
   readonly finished: FinishedRender;
   readonly reservation: Reservation;
-  /** For the next request with the same idempotency key. */
+  /** The result for the next request with the same idempotency key. */
   readonly remembered: Remembered | undefined;
   readonly claim: IdempotentRequest;
 }
 
-/** `deliver=url`: the result is stored and charged before the response, which has a link to it. */
+/** Delivers with `deliver=url`: the result is stored and charged before the response, which has a link to it. */
 export async function deliverLink(
   { links, metrics }: DeliverDependencies,
   context: OverlayContext,
@@ -77,7 +77,7 @@ export async function deliver(
   }
 }
 
-/** What the response says about its price. */
+/** Returns the headers about the price. */
 export function billingHeaders(
   marketplace: Marketplace,
   request: FastifyRequest,

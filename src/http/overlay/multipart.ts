@@ -1,5 +1,5 @@
-// Reads a multipart body as a stream: the asset to disk, the fields to memory. Reports what arrived; `parse.ts` decides
-// whether it makes sense.
+// Reads a multipart body as a stream: the asset to disk, the fields to memory. It only reports what arrived, and
+// `parse.ts` validates it.
 
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
@@ -11,12 +11,12 @@ import { must } from '../../primitives/must.ts';
 import type { ReceivedForm } from '../../renders/received-form.ts';
 import { type AssetDestination, type ReceivedFile, receiveAsset } from '../../media/receive-asset.ts';
 
-/** The most fields of a request, in any encoding. */
+/** The maximum number of fields of a request, in any encoding. */
 export const MAX_PARTS = 24;
 const MAX_FIELD_BYTES = 64 * 1024;
-/** What fields, part headers and boundaries may add to the size of the asset. */
+/** The bytes that fields, part headers and boundaries may add to the size of the asset. */
 const ENVELOPE_BYTES = 2 * 1024 * 1024;
-/** One for all: recording a stack trace takes time, and this one tells nothing. */
+/** One error is shared, because recording a stack trace takes time and would tell nothing here. */
 const UPLOAD_ABORTED = new Error('upload aborted');
 
 export async function receiveForm(
@@ -42,7 +42,7 @@ export async function receiveForm(
         parts.push(part);
       });
       parser.once('partsLimit', () => {
-        // Before the rejection: the parser throws when the stream ends inside a part that it skips.
+        // This comes before the rejection, because the parser throws when the stream ends inside a part that it skips.
         request.unpipe(parser);
         reject(malformed(`it has more than ${MAX_PARTS} parts`));
       });
@@ -85,7 +85,7 @@ function createParser({ headers }: IncomingMessage): BusboyInstance {
   try {
     return new Busboy({
       headers: { ...headers, 'content-type': contentType },
-      // Fields are read as streams too, so that their bytes can be checked as UTF-8.
+      // Fields are also read as streams, so that their bytes can be checked as UTF-8.
       isPartAFile: () => true,
       limits: { parts: MAX_PARTS, headerPairs: 32, headerSize: 16 * 1024 },
     });
@@ -129,7 +129,7 @@ class PartCollector {
     }
     this.#hasAssetStarted = true;
     const asset = await receiveAsset(stream, this.#destination);
-    // A browser form without a chosen file sends an empty part without a file name; that isn't an asset.
+    // A browser form without a chosen file sends an empty part without a file name, which isn't an asset.
     if (asset.bytes > 0 || (filename ?? '') !== '') this.#asset = asset;
   }
 

@@ -1,4 +1,4 @@
-// What the steps of a request work with.
+// The context of the steps of a request.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Renderer } from '../../dispatch/renderer.ts';
@@ -24,7 +24,7 @@ export interface HandlerDependencies extends ReceiveDependencies, AccountService
   readonly deadlineMs: Readonly<Record<AssetKind, number>>;
 }
 
-/** What the steps of one request share. */
+/** Values that the steps of one request share. */
 export interface OverlayContext extends Admitted {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;

@@ -1,4 +1,5 @@
-// One request through the route with recording stand-ins: which steps run, in which order, and what is undone on failure.
+// One request through the route with recording stand-ins: the steps that run, their order, and what is undone on
+// failure.
 
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,10 +27,10 @@ let steps: string[];
 let failing: string | undefined;
 let replayFile: string | undefined;
 let running: RunningRequests;
-/** Holds back the charge until a test lets it go on. */
+/** Delays the charge until a test continues it. */
 let charging: Promise<void>;
 
-/** Records a step; throws instead when the test wants this step to fail. */
+/** Records a step, or throws when the test wants this step to fail. */
 function step(name: string): void {
   steps.push(name);
   if (failing === name) throw new AppError('storage_unavailable', `${name} failed`);

@@ -1,5 +1,5 @@
-// The route POST /v1/overlay: admission, then the handler; counts how every request ended and cleans up after it.
-// `overlay-handler.ts` tells what happens in between.
+// The route POST /v1/overlay: admission, then the handler. It counts how every request ended and cleans up after it.
+// `overlay-handler.ts` has the steps in between.
 
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
@@ -52,7 +52,7 @@ async function handle(
 ): Promise<void> {
   const { workArea, shutdown, refusals, metrics } = dependencies;
   const record = recordOf(request);
-  // Credits are charged after the last byte, and the log line says how many.
+  // Credits are charged after the last byte, and the log line has their number.
   const endRecord = record.hold();
   record.credits = 0;
   record.begin('receive');

@@ -32,7 +32,7 @@ export interface ReceiveOptions extends Pick<AssetDestination, 'hash' | 'onKind'
 export interface Upload extends ReceivedForm {
   readonly receiveMs: number;
   readonly disk: DiskReservation;
-  /** Where an asset goes that is fetched afterwards, with the same limits. */
+  /** The destination of an asset that is fetched afterwards, with the same limits. */
   readonly destination: AssetDestination;
 }
 
@@ -58,7 +58,7 @@ export async function receive(
   }
 }
 
-/** Undefined for a chunked body. */
+/** Returns undefined for a chunked body. */
 function announcedBytes({ headers }: FastifyRequest): number | undefined {
   const announced = Number(headers['content-length'] ?? Number.NaN);
   return Number.isFinite(announced) ? announced : undefined;

@@ -1,4 +1,4 @@
-// The sender on a real socket: what arrives, and what it reports when the client leaves or doesn't read.
+// The sender on a real socket: the bytes that arrive, and its reports when the client leaves or doesn't read.
 
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { AppError } from '../../errors.ts';
 import { DeliveryBroken } from '../../renders/delivery-broken.ts';
 import { FileSender } from './send.ts';
 
-/** So large that a client that reads nothing gets less than half of it into socket buffers. */
+/** A client that reads nothing gets less than half of this into socket buffers. */
 const HUGE_BYTES = 100_000_000;
 
 let folder: string;
@@ -60,8 +60,8 @@ function makeHuge(): void {
 }
 
 /**
- * Requests the file and reads until at least this many bytes were sent. What the client has read says little, because the
- * kernel may hold many megabytes that were sent.
+ * Requests the file and reads until at least this many bytes were sent. The bytes that the client has read say little,
+ * because the kernel may hold many megabytes that were sent.
  */
 async function readUntilSent(bytes: number): Promise<Socket> {
   const socket = connect(port(), '127.0.0.1');

@@ -11,11 +11,11 @@ import { DeliveryBroken } from '../../renders/delivery-broken.ts';
 import { watchReader } from '../../fetch/pace.ts';
 import { countSentBytes } from '../transport/sent-bytes.ts';
 
-/** Files up to this size are read in one go, because each trip through the event loop costs more than its bytes. */
+/** Files up to this size are read at once, because each trip through the event loop costs more than its bytes. */
 const SINGLE_READ_BYTES = 4 * 1024 * 1024;
 /** Read buffers kept for reuse. */
 const MAX_POOLED_BUFFERS = 4;
-/** Read size for larger files; Node's default is 64 KiB. */
+/** The read size for larger files. Node's default is 64 KiB. */
 const CHUNK_BYTES = 512 * 1024;
 /** The unit in which sent bytes are counted. Smaller files are sent in one write, which the kernel takes as a whole. */
 const WRITE_BYTES = 64 * 1024;
@@ -38,7 +38,7 @@ export class FileSender {
     await this.sendBody(reply, opened, { ...headers, 'cache-control': 'no-store' });
   }
 
-  /** The same for bytes from elsewhere; `size` is how many there are. */
+  /** Like `send`, for bytes from elsewhere. `size` is their number. */
   async sendBody(
     reply: FastifyReply,
     { size, body, release }: ResponseBody,
@@ -101,7 +101,10 @@ export class FileSender {
 export interface ResponseBody {
   readonly size: number;
   readonly body: Buffer | Readable;
-  /** Called when every byte has been sent. Not after a failure, because a broken socket may still reference the buffer. */
+  /**
+   * Called when every byte has been sent, but not after a failure, because a broken socket may still reference the
+   * buffer.
+   */
   readonly release?: () => void;
 }
 
@@ -126,7 +129,9 @@ function* slicesOf(bytes: Buffer): Generator<Buffer> {
   for (const { start, end } of ranges({ start: 0, end: bytes.length }, WRITE_BYTES)) yield bytes.subarray(start, end);
 }
 
-/** Ranges of at least `bytes`, because Node merges a smaller write with the next one and reports both at once. */
+/**
+ * Yields ranges of at least `bytes`, because Node merges a smaller write with the next one and reports both at once.
+ */
 function* ranges({ start, end }: ByteRange, bytes: number): Generator<ByteRange> {
   for (let from = start; from < end; ) {
     const to = end - from < 2 * bytes ? end : from + bytes;

@@ -8,7 +8,10 @@ import type { ReceivedForm } from '../../renders/received-form.ts';
 import { MAX_PARTS } from './multipart.ts';
 
 const MAX_BODY_BYTES = 512 * 1024;
-/** No valid request is nested deeper than five levels, and deep nesting would overflow the stack where values are hashed. */
+/**
+ * No valid request is nested deeper than five levels, and deep nesting would overflow the stack where values are
+ * hashed.
+ */
 const MAX_DEPTH = 32;
 
 /** Refuses a body that is too large by its `content-length`, before it is sent. */

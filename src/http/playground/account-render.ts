@@ -1,5 +1,5 @@
-// Renders from the playground that an account pays for: the same route as POST /v1/overlay, for a key that the visitor typed or
-// for the account that the visitor is signed in to.
+// Renders from the playground that an account pays for. They use the same route as POST /v1/overlay, with a key that
+// the visitor typed or the account that the visitor is signed in to.
 
 import type { RouteShorthandOptionsWithHandler } from 'fastify';
 import { keyOf } from '../access/key-header.ts';

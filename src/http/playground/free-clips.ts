@@ -1,5 +1,5 @@
-// Videos that visitors render without a key: one per address and day, and a number for all visitors together. Both limits
-// count on all servers together.
+// Videos that visitors render without a key: one per address and day, and a number for all visitors together. All
+// servers share both limits.
 
 import type { Rate } from '../../account/gcra.ts';
 import { AppError } from '../../errors.ts';
@@ -12,7 +12,7 @@ export class FreeClips {
   readonly #limits: Pick<Limits, 'take' | 'giveBack'>;
   readonly #perDay: number;
 
-  /** `perDay`: for all visitors together; 0: videos need a key. */
+  /** `perDay` is for all visitors together. With 0, videos need a key. */
   constructor(limits: Pick<Limits, 'take' | 'giveBack'>, perDay: number) {
     this.#limits = limits;
     this.#perDay = perDay;
@@ -23,8 +23,8 @@ export class FreeClips {
   }
 
   /**
-   * Call right before the render, so that a refused video doesn't count. The address comes first: one visitor who tries again
-   * and again must not use up the clips of all the others.
+   * Call this right before the render, so that a refused video doesn't count. The address comes first, so that one
+   * visitor who keeps trying can't use up the clips of all the others.
    */
   async take(address: string): Promise<void> {
     const own = `clip ${networkOf(address)}`;
@@ -32,7 +32,7 @@ export class FreeClips {
     try {
       await this.#count('clips', this.#perDay, 'The free videos of today are used up.');
     } catch (error) {
-      // The visitor got no video, so theirs is still free once others are.
+      // The visitor got no video, so their free clip remains available for when the shared limit allows it.
       await this.#limits.giveBack(own, rateOf(1));
       throw error;
     }

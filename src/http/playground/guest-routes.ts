@@ -1,5 +1,5 @@
-// Renders for the playground, without a key and without credits: watermarked, of a limited size and limited per address. Of
-// videos, one short clip per address and day is free.
+// Renders for the playground, without a key and without credits: watermarked, of a limited size and limited per
+// address. One short clip per address and day is free.
 
 import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -41,7 +41,7 @@ export interface PlaygroundDependencies
   readonly previewsPerMinute: number;
   readonly rendersPerMinute: number;
   readonly rendersPerDay: number;
-  /** Shared by all servers. */
+  /** Limits that all servers share. */
   readonly addressLimits: Pick<Limits, 'take'>;
   readonly clips: FreeClips;
   readonly progress: RenderProgress;
@@ -60,7 +60,7 @@ interface GuestRequest {
   readonly lifetime: RequestSignal;
 }
 
-/** What a visitor's request asks for; the rest is the same for all. */
+/** The part of a render order that differs between visitors' requests. */
 type GuestOrder = Pick<RenderOrder<Payment, unknown>, 'source' | 'limits' | 'compose' | 'reserve'>;
 
 type Prepare = (guest: GuestRequest, upload: Upload) => Promise<GuestOrder>;
@@ -182,7 +182,7 @@ function previewOrder({ limits }: PlaygroundDependencies, { request }: GuestRequ
   };
 }
 
-/** A video counts as the day's clip once nothing speaks against its render. */
+/** A video counts as the day's clip once nothing prevents its render. */
 async function renderOrder(
   { limits, clips }: PlaygroundDependencies,
   { request }: GuestRequest,
@@ -191,7 +191,7 @@ async function renderOrder(
   if (kindOf(upload) === 'video' && !clips.isOffered) throw videosNeedKey();
   const parsed = parseUpload(upload);
   const { asset, overlays, output } = parsed;
-  // An animation, of which the requested format makes a video.
+  // The asset is an animation, which the requested format turns into a video.
   if (asset?.format === 'animation') throw videosNeedKey();
   const guestLimits = asset?.kind === 'video' ? clipLimits(limits) : limits;
   return {
@@ -221,12 +221,12 @@ function kindOf({ asset }: ReceivedForm): 'image' | 'video' {
   return asset?.format === undefined ? 'image' : KIND_OF_FORMAT[asset.format];
 }
 
-/** `top+height` of each bar, so that the page can place its handles. */
+/** Returns `top+height` of each bar, so that the page can place its handles. */
 function barRows({ bars }: RenderFacts): string {
   return bars.map(({ top, height }) => `${top}+${height}`).join(', ');
 }
 
-/** Another site must not use up its visitors' allowance. Clients other than browsers don't send the header. */
+/** Another site must not use up its visitors' allowance. Only browsers send the header. */
 function assertOwnPage({ headers }: FastifyRequest): void {
   const site = headers['sec-fetch-site'];
   if (site === undefined || site === 'same-origin' || site === 'none') return;

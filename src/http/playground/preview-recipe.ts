@@ -10,7 +10,7 @@ import type { ReceivedForm } from '../../renders/received-form.ts';
 
 const MAX_PREVIEWED_CUES = 100;
 
-/** `query.at` is the time of the frame in milliseconds; the first frame by default. */
+/** `query.at` is the time of the frame in milliseconds. The default is the first frame. */
 export function composePreview(form: ReceivedForm, query: unknown): TransparentRecipe {
   const { overlays, canvas, duration } = parseForm({ ...form, allowed: LAYOUT_FIELDS });
   assertFewCues(overlays.length);
@@ -19,7 +19,7 @@ export function composePreview(form: ReceivedForm, query: unknown): TransparentR
   return composeMomentRecipe(size, overlays, { lastFrame: duration, milliseconds: timeIn(query) });
 }
 
-/** Every cue is laid out, which takes a worker too long for something that is free. */
+/** Every cue is laid out, which would occupy a worker too long for a free request. */
 function assertFewCues(count: number): void {
   if (count <= MAX_PREVIEWED_CUES) return;
   const detail = `A preview shows subtitles of at most ${MAX_PREVIEWED_CUES} cues; got ${count}. They can be rendered all the same.`;

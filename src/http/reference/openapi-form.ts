@@ -18,7 +18,10 @@ import { header } from './openapi-parts.ts';
 const LIMITS = DEFAULT_PLANS.get('free').limits;
 const megas = (value: number): string => String(value / 1_000_000);
 
-/** Bytes. Without a type, generators that know only JSON types accept a `Blob` here instead of insisting on a string. */
+/**
+ * Binary content. Without a type, generators that know only JSON types accept a `Blob` here instead of insisting on a
+ * string.
+ */
 const BINARY = { format: 'binary', contentMediaType: 'application/octet-stream' } as const;
 
 export const IDEMPOTENCY_KEY = header(

@@ -55,13 +55,13 @@ interface OperationParts {
   readonly tag: 'Rendering' | 'Stored renders' | 'Webhooks' | 'Account' | 'Service';
   readonly parameters?: readonly Json[];
   readonly body?: Json;
-  /** By status. */
+  /** Responses by status. */
   readonly success: Readonly<Record<string, Json>>;
-  /** Besides those of every request with a key. */
+  /** Errors in addition to those of every request with a key. */
   readonly errors: readonly ErrorCode[];
   /** Headers of errors besides those of every request with a key. */
   readonly errorHeaders?: readonly HeaderName[];
-  /** Whether a visitor of a browser tab gets errors as a page: for `GET` only. */
+  /** True if a visitor of a browser tab gets errors as a page, which is possible for `GET` only. */
   readonly isPage?: boolean;
 }
 
@@ -72,12 +72,12 @@ export interface Operation {
 
 export type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
-/** A request that needs a key. */
+/** Describes a request that needs a key. */
 export function operation({ errors, errorHeaders = [], isPage = false, ...parts }: OperationParts): Operation {
   return described(parts, problems([...KEY_ERRORS, ...errors], { headers: [...KEY_HEADERS, ...errorHeaders], isPage }));
 }
 
-/** A request that needs no key. Only browsers open it in a tab. */
+/** Describes a request that needs no key. Only browsers open it in a tab. */
 export function openOperation({ errors, errorHeaders = [], ...parts }: OperationParts): Operation {
   const headers = [...COMMON_HEADERS, 'cache-control', ...errorHeaders] as const;
   return {
@@ -101,7 +101,7 @@ function described(
   };
 }
 
-/** One response for each status, with the codes that use it. */
+/** Describes one response for each status, with the codes that use it. */
 function problems(
   codes: readonly ErrorCode[],
   { headers, isPage }: { readonly headers: readonly HeaderName[]; readonly isPage: boolean },
@@ -132,7 +132,7 @@ function problems(
   );
 }
 
-/** A response with an object of the API. */
+/** Describes a response with an object of the API. */
 export function json(
   description: string,
   schema: keyof typeof RESPONSE_SCHEMAS,
@@ -149,7 +149,7 @@ export function noContent(description: string): Json {
   return { description, headers: headersOf(KEY_HEADERS) };
 }
 
-/** A body without an uploaded file. */
+/** Describes a body without an uploaded file. */
 export function jsonBody(schema: string, required: boolean): Json {
   return { required, content: { 'application/json': { schema: ref(schema) } } };
 }
@@ -187,7 +187,7 @@ export function withSharedErrors(paths: Paths): { readonly paths: Json; readonly
   return { paths: operations, responses };
 }
 
-/** `Error404`, `Error404-2` and so on. */
+/** Returns `Error404`, `Error404-2` and so on. */
 function nextName(taken: Readonly<Record<string, Json>>, status: string): string {
   const count = Object.keys(taken).filter((name) => name.startsWith(`Error${status}`)).length;
   return count === 0 ? `Error${status}` : `Error${status}-${count + 1}`;

@@ -33,7 +33,7 @@ const ID_PARAMETER: Json = {
   schema: ID,
 };
 
-/** Pages of any site may read results, and why they get none. */
+/** Headers that let pages of any site read results, and errors about them. */
 const SHARED_HEADERS = ['access-control-allow-origin', 'access-control-expose-headers'] as const;
 const RESULT_HEADERS = [
   ...COMMON_HEADERS,

@@ -1,4 +1,4 @@
-// Webhooks in the OpenAPI document: what the service sends, and how to manage it.
+// Webhooks in the OpenAPI document: the messages that the service sends, and the operations to manage them.
 
 import { ID, STRING } from '../../api/schema-parts.ts';
 import { EVENTS, TEST_EVENT } from '../../api/webhook-schemas.ts';
@@ -129,7 +129,7 @@ function deliveryPaths(): Paths {
   };
 }
 
-/** What receivers get. */
+/** Describes the messages that receivers get. */
 export function webhooksSection(): Readonly<Record<string, Json>> {
   return Object.fromEntries(
     ([...WEBHOOK_EVENTS, TEST_EVENT] as const).map((event): [string, Json] => [event, { post: eventOperation(event) }]),
@@ -197,7 +197,7 @@ function readOne(id: string, summary: string, found: Json): Operation {
   return write(id, summary, { parameters, success: { '200': found }, errors: NOT_FOUND, isPage: true });
 }
 
-/** A request without a body. */
+/** Describes a request without a body. */
 function change(id: string, summary: string, success: Readonly<Record<string, Json>>): Operation {
   return write(id, summary, {
     parameters: [ID_PARAMETER],

@@ -148,8 +148,8 @@ function overlayOperation(): Operation {
 }
 
 /**
- * Generators that know one type per status prefer `application/json` to any other. As a range, the JSON of `deliver=url` comes
- * last, and their clients return the file.
+ * Generators that know one type per status prefer `application/json` to any other. With a range of types, the JSON of
+ * `deliver=url` comes last, and their clients return the file.
  */
 function finishedFile(): Json {
   return {

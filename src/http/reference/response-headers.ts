@@ -13,7 +13,7 @@ export interface HeaderKind {
   readonly schema: { readonly type: 'string' | 'integer'; readonly format?: string; readonly enum?: readonly string[] };
 }
 
-/** Of a finished render. */
+/** Headers of a finished render. */
 export const RESPONSE_HEADERS = {
   'content-type': {
     description: `${orList(KINDS.map(({ mediaType }) => `\`${mediaType}\``))}.`,
@@ -72,7 +72,7 @@ export const RESPONSE_HEADERS = {
   'server-timing': { description: 'Time per step in milliseconds.', schema: { type: 'string' } },
 } as const satisfies Readonly<Record<string, HeaderKind>>;
 
-/** Of other responses, and those that say nothing about a render. */
+/** Headers of other responses, and those that aren't about a render. */
 const OTHER_HEADERS = {
   'accept-ranges': { description: '`bytes`: parts of the file can be requested.', schema: { type: 'string' } },
   'access-control-allow-origin': {
@@ -112,9 +112,9 @@ const { 'content-type': _type, ...RENDER_HEADERS } = RESPONSE_HEADERS;
 export const HEADERS = { ...RENDER_HEADERS, ...OTHER_HEADERS } as const;
 export type HeaderName = keyof typeof HEADERS;
 
-/** Of every response. */
+/** Headers of every response. */
 export const COMMON_HEADERS = ['content-length', 'x-request-id', 'x-content-type-options'] as const;
-/** Of every response to a request with a key. */
+/** Headers of every response to a request with a key. */
 export const KEY_HEADERS = [
   ...COMMON_HEADERS,
   'cache-control',
@@ -125,12 +125,12 @@ export const KEY_HEADERS = [
   'access-control-expose-headers',
   'x-rapidapi-billing',
 ] as const satisfies readonly HeaderName[];
-/** Of a finished file. */
+/** Headers of a finished file. */
 export const FILE_HEADERS = [
   ...(Object.keys(RENDER_HEADERS) as (keyof typeof RENDER_HEADERS)[]),
   ...KEY_HEADERS,
 ] as const satisfies readonly HeaderName[];
-/** Of an error in a browser tab. */
+/** Headers of an error in a browser tab. */
 export const PAGE_HEADERS = [
   'content-security-policy',
   'cross-origin-opener-policy',

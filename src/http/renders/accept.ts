@@ -1,5 +1,5 @@
-// Accepting an asynchronous request: its file goes to storage and its render into the database, then the response is sent.
-// From then on the render doesn't depend on this server.
+// Accepts an asynchronous request: its file goes to storage and its render into the database, then the response is
+// sent. From then on the render doesn't depend on this server.
 
 import type { Renders } from '../../store/renders/renders.ts';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -35,7 +35,7 @@ export interface AcceptorOptions {
   readonly marketplace: Marketplace;
   readonly linkBase: LinkBase;
   readonly logger: Logger;
-  /** Of all accounts together. */
+  /** The limit of all accounts together. */
   readonly serviceBytes: number;
   /** Called when there is new work. */
   readonly wake: () => void;
@@ -51,10 +51,13 @@ export interface AsyncRequest {
 }
 
 const RETRY_AFTER_SECONDS = 2;
-/** How often to look whether a request with the same key has ended, and for how long. */
+/** How often, and for how long, a request checks whether another one with the same key has ended. */
 const WAIT_MS = 250;
 const MAX_WAIT_MS = 300_000;
-/** With files to fetch, so that the hosts of one account can't take all connections of a server. */
+/**
+ * The maximum number of renders with files to fetch, so that the hosts of one account can't take all connections of a
+ * server.
+ */
 const MAX_FETCHES_PER_ACCOUNT = 16;
 
 export class RenderAcceptor {
@@ -84,7 +87,8 @@ export class RenderAcceptor {
     const idempotency = idempotencyKey === undefined ? undefined : keyOf(caller, idempotencyKey, upload);
     const acceptance = await this.#addOrWait(caller, render, { at, idempotency }, lifetime.signal).catch(
       async (error: unknown) => {
-        // The database didn't take the render, or may have: then the object is swept with the record.
+        // If the database refused the render, the object is deleted now. If the outcome is unknown, the sweep handles
+        // it with the record.
         if (error instanceof AppError && error.code !== 'storage_unavailable') await this.#discard(asset);
         throw error;
       },
@@ -104,7 +108,10 @@ export class RenderAcceptor {
     reply.code(202).send(JSON.stringify(renderToJson(must(record, 'the accepted render'), linkBase.urlFor(request))));
   }
 
-  /** The same request may be running without `async`. Its end decides whether this one is rendered, and who pays. */
+  /**
+   * The same request may be running without `async`. Its end decides whether this one is rendered, and which one is
+   * charged.
+   */
   async #addOrWait(
     caller: Caller,
     render: NewRender,

@@ -97,7 +97,7 @@ async function create(
   return batchToJson(id, records, dependencies.linkBase.urlFor(request));
 }
 
-/** A body without a file. `advice` is for a caller that sends another type. */
+/** Reads a body without a file. `advice` is for a caller that sends another type. */
 export async function receiveSmall(
   { shutdown }: Pick<BatchDependencies, 'shutdown'>,
   request: FastifyRequest,
@@ -191,7 +191,10 @@ async function show(
   return batchToJson(batchId, renders, dependencies.linkBase.urlFor(request));
 }
 
-/** Cancels what hasn't ended. Only a batch that was complete from the start is deleted, because its results are paid for. */
+/**
+ * Cancels renders that haven't ended. Only a batch that was complete from the start is deleted, because its results are
+ * paid for.
+ */
 async function cancelBatch(
   dependencies: BatchDependencies,
   scope: RenderScope,
@@ -205,7 +208,7 @@ async function cancelBatch(
     return undefined;
   }
   for (const { id } of open) {
-    // Changes nothing in a render that has ended meanwhile.
+    // This changes nothing in a render that has ended meanwhile.
     await cancelRender(dependencies, scope, id);
   }
   return await show(dependencies, scope, batchId, request);

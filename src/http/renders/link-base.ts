@@ -1,4 +1,4 @@
-// Where clients reach this server, for links that outlive the request.
+// The URL at which clients reach this server, for links that outlive the request.
 
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
@@ -6,7 +6,7 @@ import { requestBaseUrl } from '../transport/request-base-url.ts';
 
 export interface LinkOptions {
   readonly isAsync: boolean;
-  /** Several servers may use the database, but each has a storage of its own. */
+  /** True if several servers may use the database, but each has a storage of its own. */
   readonly lacksSharedStorage: boolean;
   /** Empty if it isn't set. */
   readonly publicUrl: string;
@@ -40,12 +40,12 @@ export class LinkBase {
     }
   }
 
-  /** Of renders that exist, which may be older than a change of the settings. */
+  /** Returns the URL for renders that exist, which may be older than a change of the settings. */
   urlFor(request: FastifyRequest): string {
     return this.#find(request) ?? '';
   }
 
-  /** The host of the request is a good address only where no one else can reach the server. */
+  /** The host of the request is a good address only where no other machine can reach the server. */
   #find(request: FastifyRequest): string | undefined {
     const { publicUrl, host } = this.#options;
     if (publicUrl !== '') return publicUrl;

@@ -27,7 +27,7 @@ export interface LinkDeliveryOptions {
   readonly marketplace: Marketplace;
   readonly linkBase: LinkBase;
   readonly resultHours: number;
-  /** Of all accounts together. */
+  /** The limit of all accounts together. */
   readonly serviceBytes: number;
 }
 
@@ -42,7 +42,9 @@ export class LinkDelivery {
     this.#options.linkBase.assertAvailable(request);
   }
 
-  /** Responds with the render that an earlier request with the same key stored. False when it has been deleted. */
+  /**
+   * Responds with the render that an earlier request with the same key stored. Returns false when it has been deleted.
+   */
   async replay(context: OverlayContext, renderId: string): Promise<boolean> {
     const render = await this.#options.renders.find({ accountId: context.caller.accountId }, renderId);
     if (render === undefined) return false;
@@ -54,7 +56,7 @@ export class LinkDelivery {
   /** Throws when the account can't store another result. */
   async assertRoom(caller: Caller, of: StorageUse['of'] = 'request'): Promise<void> {
     const { renders, serviceBytes } = this.#options;
-    // Its size isn't known yet, but every result has at least one byte.
+    // The size isn't known yet, but every result has at least one byte.
     await assertStorageRoom(renders, caller, 1, { serviceBytes, of });
   }
 

@@ -1,6 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The header may name several preferences, each with parameters (RFC 7240). */
+/**
+ * Returns whether the header prefers an asynchronous response. It may name several preferences, each with parameters
+ * (RFC 7240).
+ */
 export function prefersAsync({ prefer }: IncomingHttpHeaders): boolean {
   const preferences = [prefer ?? ''].flat().flatMap((value) => value.split(','));
   return preferences.some((preference) => /^\s*respond-async\s*(?:;|$)/iu.test(preference));

@@ -1,6 +1,9 @@
 import type { ObjectRange } from '../../storage/object-storage.ts';
 
-/** The single range that a `range` header asks for (RFC 9110). Undefined, for the whole file, without one or with several. */
+/**
+ * Returns the single range that a `range` header asks for (RFC 9110), or undefined for the whole file if there is none
+ * or there are several.
+ */
 export function parseRange(header: string | undefined, size: number): ObjectRange | 'unsatisfiable' | undefined {
   const match = /^\s*bytes\s*=\s*(?<first>\d{0,15})\s*-\s*(?<last>\d{0,15})\s*$/iu.exec(header ?? '');
   const { first = '', last = '' } = match?.groups ?? {};

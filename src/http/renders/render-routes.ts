@@ -83,8 +83,8 @@ export function idOf({ params }: FastifyRequest): string {
 }
 
 /**
- * Deletes a render that has ended. Cancels any other and returns it. If it ends at the same moment, it is returned as it ended:
- * its result is paid for, and only a client that has seen this can want to delete it.
+ * Deletes a render that has ended. Cancels any other and returns it. If it ends at the same moment, it is returned as
+ * it ended, because its result is paid for and only a client that has seen this can want to delete it.
  */
 async function cancelOrDelete(
   dependencies: RenderRouteDependencies,
@@ -102,7 +102,7 @@ function found(render: RenderRecord | undefined): RenderRecord {
   throw new AppError('render_not_found', 'Render not found.');
 }
 
-/** Each waiting request keeps a connection open, so an account can have only so many. */
+/** Each waiting request keeps a connection open, so their number per account is limited. */
 async function counted<Result>(
   waiting: Map<string, number>,
   { accountId }: Caller,
@@ -152,7 +152,7 @@ async function list(
       detail: 'cursor must be the next_cursor of a page before.',
     });
   }
-  // One more tells whether there is another page.
+  // One more row is read, to find out whether there is another page.
   const rows = await renders.list(scope, { limit: limit + 1, after: cursor });
   const page = rows.slice(0, limit);
   return {
@@ -161,7 +161,7 @@ async function list(
   };
 }
 
-/** Which page of a list is asked for, and other parameters. */
+/** Reads the requested page of a list, and other parameters. */
 export function pageOf(request: FastifyRequest): {
   readonly limit: number;
   readonly cursor: string | undefined;

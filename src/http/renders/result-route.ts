@@ -1,4 +1,4 @@
-// GET and HEAD of a result, by a link that no one can guess. It needs no key, so platforms and players can follow it.
+// GET and HEAD of a result, by a link that can't be guessed. It needs no key, so platforms and players can follow it.
 
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -18,7 +18,7 @@ export interface ResultDependencies {
   readonly sender: FileSender;
 }
 
-/** Short, because a result can be deleted. */
+/** The time is short, because a result can be deleted. */
 const CACHE_SECONDS = 300;
 const EXPOSED = 'accept-ranges, content-disposition, content-length, content-range, etag';
 
@@ -38,7 +38,7 @@ async function sendResult(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  // Errors, too, may be read by pages of any site.
+  // Pages of any site may read errors, too.
   reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED });
   const { name } = request.params as { readonly name: string };
   const render = await renders.findByToken(name.replace(/\..*$/u, ''));
@@ -63,7 +63,7 @@ async function sendResult(
   const stored = request.method === 'HEAD' ? await storage.size(object) : await storage.get(object, range);
   if (stored === undefined) throw new AppError('result_expired', 'This result has been deleted.');
   if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
-  // A stream also for HEAD, because Fastify would replace the length of any other body.
+  // HEAD also gets a stream, because Fastify would replace the length of any other body.
   if (typeof stored === 'number') reply.headers({ ...headers, 'content-length': length }).send(Readable.from([]));
   else await sender.sendBody(reply, { size: length, body: stored.body }, headers);
 }

@@ -14,15 +14,15 @@ export interface RefusedRequest {
   readonly code: ErrorCode;
 }
 
-/** Returns what the client was told, for the log; undefined when it got no response. */
+/** Returns what the client was told, for the log, or undefined when it got no response. */
 export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): RefusedRequest | undefined {
   // The client is gone, or a response is being sent and a second one would corrupt it.
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
     return undefined;
   }
-  // Clients open connections in advance. One that finds a response on such a connection takes it for the response to its
-  // next request.
+  // Clients open connections in advance. A client that finds a response on such a connection takes it for the response
+  // to its next request.
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) {
     socket.end();
     return undefined;

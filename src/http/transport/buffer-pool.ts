@@ -6,13 +6,13 @@ export class BufferPool {
   readonly #maxSpare: number;
   readonly #spare: Buffer[] = [];
 
-  /** Pooled buffers all have `bufferBytes`; at most `maxSpare` unused ones are kept. */
+  /** Pooled buffers all have `bufferBytes`. At most `maxSpare` unused ones are kept. */
   constructor(bufferBytes: number, maxSpare: number) {
     this.#bufferBytes = bufferBytes;
     this.#maxSpare = maxSpare;
   }
 
-  /** An unused buffer of at least `bytes`. It isn't cleared. */
+  /** Returns an unused buffer of at least `bytes`. It isn't cleared. */
   take(bytes: number): Buffer {
     // Small files get a buffer of their own size, so many of them don't occupy as much memory as large files.
     const isSmall = bytes < this.#bufferBytes / 16;

@@ -1,5 +1,5 @@
-// CORS: which web pages may read the API's responses. A key lists the origins it may be used from, and only pages from
-// these origins can read a response. Clients that aren't browsers send no `origin` and aren't affected.
+// CORS: controls which web pages may read the API's responses. A key lists the origins it may be used from, and only
+// pages from these origins can read a response. Clients other than browsers send no `origin` and aren't affected.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
@@ -35,7 +35,9 @@ export function isPreflight({ method, headers }: FastifyRequest): boolean {
   return method === 'OPTIONS' && headers.origin !== undefined && 'access-control-request-method' in headers;
 }
 
-/** Allows every origin: a preflight carries no key, so the origin can only be checked with the request itself. */
+/**
+ * Allows every origin, because a preflight carries no key and the origin can only be checked with the request itself.
+ */
 export function respondToPreflight(reply: FastifyReply): FastifyReply {
   return reply
     .code(204)

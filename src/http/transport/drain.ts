@@ -9,15 +9,19 @@ const MAX_DRAIN_MS = 15_000;
 /** Shorter uploads are read to their end and the connection is kept, because a new connection costs both sides more. */
 const SHORT_UPLOAD_BYTES = 1024 * 1024;
 
-/** Call before sending the response. While the upload is incomplete, the connection stays open for it after the response. */
+/**
+ * Call this before sending the response. While the upload is incomplete, the connection stays open for it after the
+ * response.
+ */
 export function keepOpenForUpload(request: IncomingMessage, response: ServerResponse): void {
   const { socket, headers } = request;
   if (request.complete) return;
   const announcedBytes = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
   if (response.shouldKeepAlive && announcedBytes <= SHORT_UPLOAD_BYTES) return;
   response.shouldKeepAlive = false;
-  // Node calls `destroySoon` after such a response. Its own version closes both directions. With unread bytes that resets
-  // the connection, and the client loses the response. This version closes only the sending side until the upload ends.
+  // Node calls `destroySoon` after such a response. Its own version closes both directions. With unread bytes that
+  // resets the connection, and the client loses the response. This version closes only the sending side until the
+  // upload ends.
   const close = socket.destroySoon.bind(socket);
   socket.destroySoon = () => {
     socket.end();
@@ -26,7 +30,7 @@ export function keepOpenForUpload(request: IncomingMessage, response: ServerResp
   };
 }
 
-/** Call after the response. Reads and discards the rest of the upload. */
+/** Reads and discards the rest of the upload. Call this after the response. */
 export function drainUpload(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;
   let remainingBytes = MAX_DRAIN_BYTES;

@@ -2,7 +2,7 @@
 
 import type { FastifyRequest } from 'fastify';
 
-/** A `host` header can hold anything; only a plain host name or address is safe to repeat in a link. */
+/** A `host` header can contain anything. Only a plain host name or address is safe to repeat in a link. */
 const PLAIN_HOST = /^[\w.-]+(?::\d+)?$|^\[[\da-f:.]+\](?::\d+)?$/iu;
 
 export function requestBaseUrl(request: Pick<FastifyRequest, 'headers' | 'protocol'>): string | undefined {

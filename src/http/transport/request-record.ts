@@ -1,5 +1,5 @@
-// What is known about a request when it ends, for its one line in the log. Routes add facts while they work. The line is
-// written when the connection is done with the response and no route is still busy with the request.
+// Facts about a request for its one line in the log. Routes add them while they work. The line is written when the
+// response has been sent and no route is still busy with the request.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
@@ -11,21 +11,21 @@ export class RequestRecord {
   accountId: string | undefined;
   keyId: string | undefined;
   sourceType: string | undefined;
-  /** Credits charged. Undefined for requests that cost none by nature. */
+  /** Credits charged. Undefined for requests that never cost any. */
   credits: number | undefined;
   error: AppError | undefined;
-  /** The part of a video that is encoded, 0 to 1; undefined while it isn't known. */
+  /** The part of a video that is encoded, 0 to 1. Undefined while it isn't known. */
   progress: number | undefined;
   /** Milliseconds of the render's own steps, as the worker reports them. */
   timings: Readonly<Record<string, number>> = {};
-  /** What the request was doing, and since when (`performance.now`). Each step ends where the next one begins. */
+  /** The steps of the request and their starts (`performance.now`). Each step ends where the next one begins. */
   readonly steps: { readonly name: RequestStep; readonly start: number }[] = [];
   readonly #workers = new Set<string>();
   #holds = 0;
   #isClosed = false;
   #onEnd: (() => void) | undefined;
 
-  /** The workers that were on the request, in the order of their first step. */
+  /** Returns the workers that worked on the request, in the order of their first step. */
   get worker(): string | undefined {
     return this.#workers.size === 0 ? undefined : [...this.#workers].join(',');
   }
@@ -34,7 +34,7 @@ export class RequestRecord {
     this.steps.push({ name, start: performance.now() });
   }
 
-  /** A worker starts. If the request was waiting for it, `next` begins. */
+  /** Records that a worker starts. If the request was waiting for it, `next` begins. */
   assign(worker: string, next: RequestStep): void {
     this.#workers.add(worker);
     if (this.steps.at(-1)?.name === 'queue') this.begin(next);

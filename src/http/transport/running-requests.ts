@@ -1,5 +1,5 @@
-// Requests whose handler is still running. A handler ends after its response: it charges the render and removes its
-// directory. A server that stops waits for that, because the sockets are closed by then and no longer tell.
+// Requests whose handler is still running. A handler ends after its response, because it then charges the render and
+// removes its directory. A server that stops waits for that. The sockets can't tell, because they are closed by then.
 
 export class RunningRequests {
   readonly #running = new Set<Promise<unknown>>();

@@ -1,4 +1,4 @@
-// W3C trace context: where the client's trace continues.
+// W3C trace context, which continues the client's trace.
 
 import type { TraceParent } from '../../telemetry/trace-spans.ts';
 
@@ -6,7 +6,7 @@ import type { TraceParent } from '../../telemetry/trace-spans.ts';
 const TRACEPARENT = /^[\da-f]{2}-(?<trace>[\da-f]{32})-(?<parent>[\da-f]{16})-(?<flags>[\da-f]{2})(?:-.*)?$/u;
 const SAMPLED = 1;
 
-/** Undefined when the header is missing or invalid. */
+/** Returns undefined when the header is missing or invalid. */
 export function parseTraceparent(traceparent: string | string[] | undefined): TraceParent | undefined {
   if (typeof traceparent !== 'string') return undefined;
   const { trace, parent, flags = '' } = TRACEPARENT.exec(traceparent)?.groups ?? {};

@@ -1,4 +1,4 @@
-// GET /v1/usage: plan, credits and limits of the caller's account, and what was rendered per day and key.
+// GET /v1/usage: plan, credits and limits of the caller's account, and its renders per day and key.
 
 import type { FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
 import type { ResponseOf } from '../../api/response-schemas.ts';
@@ -32,7 +32,7 @@ async function usageOf(
   const { accountId, keyId, plan, subscription } = caller;
   const { period, renews } = subscription;
   const range = parseRange(request.query, period.startsAt);
-  // A key for web pages can be read by every visitor, so it doesn't show what other keys do.
+  // A key for web pages can be read by every visitor, so it doesn't show the usage of other keys.
   const key = keyId === undefined ? undefined : await keys.get(keyId);
   const ownKey = key !== undefined && key.allowedOrigins.length > 0 ? keyId : undefined;
   const balance = await ledger.balance(accountId, period, plan.credits);
@@ -80,7 +80,7 @@ function parseDay(name: string, value: unknown, fallback: Date, faults: FieldFau
   return fallback.toISOString().slice(0, 10);
 }
 
-/** False for February 30, which `Date` would turn into March 2. */
+/** Returns false for February 30, which `Date` would turn into March 2. */
 function isRealDay(text: string): boolean {
   const date = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);

@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts';
 export const DEFAULT_OVERLAP_SECONDS = 86_400;
 export const MAX_OVERLAP_SECONDS = 7 * 86_400;
 
-/** How long webhooks are signed with the old secret too, in milliseconds. */
+/** Returns how long webhooks are also signed with the old secret, in milliseconds. */
 export function rotationOf(value: unknown): number {
   const seconds = value ?? DEFAULT_OVERLAP_SECONDS;
   if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= 0 && seconds <= MAX_OVERLAP_SECONDS) {

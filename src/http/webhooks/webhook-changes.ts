@@ -1,4 +1,4 @@
-// Changes to webhooks, for the API and the dashboard. What belongs to another account is treated as if it didn't exist.
+// Changes to webhooks, for the API and the dashboard. Objects of another account are treated as if they didn't exist.
 
 import { randomUUID } from 'node:crypto';
 import { parseUrlField } from '../../caption/asset-url.ts';
@@ -22,7 +22,7 @@ import { testMessage } from '../../webhooks/webhook-message.ts';
 
 export const MAX_ENDPOINTS = 20;
 const MAX_FAULTS = 20;
-/** Of test events and webhooks that are sent again, per account. */
+/** The limit of test events and webhooks that are sent again, per account. */
 const SENDS_PER_MINUTE = 30;
 
 export interface WebhookChangesOptions {
@@ -111,7 +111,7 @@ export class WebhookChanges {
     return await this.#endpoints.rotateAccountSecret(accountId, overlapMs, actor);
   }
 
-  /** Sends an event that says it is a test. */
+  /** Sends a test event. */
   async sendTest(accountId: string, endpointId: string): Promise<WebhookDelivery> {
     const { isEnabled } = await this.find(accountId, endpointId);
     if (!isEnabled) throw disabled();

@@ -1,5 +1,5 @@
-// The API of webhooks: endpoints, their secrets, and deliveries. Only for keys that stay on a server: a key in a web page
-// could send itself the results of the whole account.
+// The API of webhooks: endpoints, their secrets, and deliveries. It is only for keys that stay on a server, because a
+// key in a web page could send itself the results of the whole account.
 
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
 import type { ResponseOf } from '../../api/response-schemas.ts';
@@ -28,7 +28,7 @@ export interface WebhookRouteDependencies extends ReadDependencies {
   readonly keys: Pick<Keys, 'get'>;
   /** Fires when running requests must end. */
   readonly shutdown: AbortSignal;
-  /** Called when there is something to send. */
+  /** Called when there are webhooks to send. */
   readonly wake: () => void;
 }
 

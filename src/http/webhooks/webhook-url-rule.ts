@@ -1,5 +1,5 @@
-// Which callers may name a `webhook_url`. Otherwise anyone could sign up with any address and have requests sent to other
-// servers.
+// Decides which callers may name a `webhook_url`. Otherwise anyone could sign up with any address and have requests
+// sent to other servers.
 
 import type { UrlFault } from '../../caption/asset-url.ts';
 import type { Users } from '../../store/people/users.ts';

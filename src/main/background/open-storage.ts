@@ -27,7 +27,7 @@ export async function openStorage(settings: Settings, logger: Logger): Promise<O
   }
 }
 
-/** How many bytes all accounts together may store, where the setting doesn't say. Call it when the storage is open. */
+/** Returns how many bytes all accounts together may store if the setting is empty. Call it when the storage is open. */
 export async function storedBytesLimit({ storedGigabytes, storage, dataDirectory }: Settings): Promise<number> {
   if (storedGigabytes !== undefined) return storedGigabytes * GIGABYTE;
   if (storage.kind === 's3') return BUCKET_GIGABYTES * GIGABYTE;
@@ -79,7 +79,7 @@ async function openBucket(
   return storage;
 }
 
-/** Uses every permission that the server needs. The sweep deletes what a crash in between leaves. */
+/** Uses every permission that the server needs. The sweep deletes objects that a crash in between leaves. */
 async function tryOut(storage: ObjectStorage, dataDirectory: string): Promise<void> {
   const id = `check-${randomUUID()}`;
   const [name, file] = [`outputs/${id}`, path.join(dataDirectory, id)];

@@ -72,7 +72,7 @@ export async function startRenders(options: RendersOptions): Promise<RenderServi
   const common = { ...stored, marketplace, linkBase };
   const acceptor = new RenderAcceptor({ ...common, logger, wake: () => runner.wake() });
   const tasks = startTasks(options, storage);
-  // Also with STORYBAR_ASYNC=off: what was accepted before is rendered.
+  // This also runs with STORYBAR_ASYNC=off, so that renders that were accepted earlier are finished.
   await releaseLost(options);
   runner.start();
   const forRoutes = { ...options, ...common, keys, users, runner, acceptor };
@@ -94,7 +94,7 @@ function startTasks(options: RendersOptions, storage: ObjectStorage): PeriodicTa
   const retention = { renders: store.renders, storage, logger };
   const tasks = new PeriodicTasks(logger);
   tasks.every(SWEEP_MS, 'release lost renders', async () => await releaseLost(options));
-  // Nothing is deleted by a clock that may be years ahead.
+  // A clock that may be years ahead must not delete anything.
   const isTimeTrusted = async (): Promise<boolean> => (await store.ledger.heartbeat()).isTimeTrusted;
   tasks.every(RETENTION_MS, 'delete expired objects', async () => {
     if (!(await isTimeTrusted())) return;
@@ -107,7 +107,7 @@ function startTasks(options: RendersOptions, storage: ObjectStorage): PeriodicTa
   return tasks;
 }
 
-/** All processes that use an embedded store are on this machine, so a dead one is recognized at once. */
+/** All processes that use an embedded store are on this machine, so dead ones are recognized immediately. */
 async function releaseLost({ store, settings, logger }: RendersOptions): Promise<void> {
   if (settings.databaseUrl !== '') return;
   const renderIds = await store.renders.releaseLost(isGone);

@@ -1,4 +1,4 @@
-// Wires webhooks: the runner that sends them, their routes, and what is done now and then.
+// Wires webhooks: the runner that sends them, their routes, and their periodic tasks.
 
 import type { Settings } from '../../config/settings.ts';
 import type { AssetFetcher } from '../../fetch/asset-fetcher.ts';
@@ -25,7 +25,7 @@ export interface WebhooksOptions extends Omit<WebhookRouteDependencies, 'keys' |
 
 export interface WebhookServices {
   readonly groups: readonly RouteGroup[];
-  /** `url` is where the server listens, for links to results if it has no public URL. */
+  /** `url` is the server's own address, for links to results if it has no public URL. */
   start(url: string): Promise<void>;
   /** Claims no more webhooks, and gives back those that haven't been sent after `graceMs`. */
   stop(graceMs: number): Promise<void>;
@@ -73,13 +73,13 @@ function startTasks(tasks: PeriodicTasks, options: WebhooksOptions): void {
   tasks.every(SWEEP_MS, RELEASE_LOST, async () => await releaseLost(options));
   tasks.every(NOTICES_MS, 'tell owners of disabled webhooks', async () => await tellOwners(options));
   tasks.every(HOUR_MS, 'delete old webhooks', async () => {
-    // Nothing is deleted by a clock that may be years ahead.
+    // A clock that may be years ahead must not delete anything.
     if (!(await store.ledger.heartbeat()).isTimeTrusted) return;
     await store.webhookDeliveries.deleteBefore(new Date(Date.now() - KEEP_DAYS * 24 * HOUR_MS));
   });
 }
 
-/** All processes that use an embedded store are on this machine, so a dead one is recognized at once. */
+/** All processes that use an embedded store are on this machine, so dead ones are recognized immediately. */
 async function releaseLost({ store, settings, logger }: WebhooksOptions): Promise<void> {
   if (settings.databaseUrl !== '') return;
   const deliveryIds = await store.webhookDeliveries.releaseLost(isGone);

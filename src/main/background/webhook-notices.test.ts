@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(async () => await world.database.remove());
 
-/** An endpoint that has responded with 410. */
+/** Returns an endpoint that has responded with 410. */
 async function disabledEndpoint(): Promise<string> {
   const { users, webhookEndpoints, webhookDeliveries } = world.store;
   const user = await users.signUp('ann@example.com', 'hash');

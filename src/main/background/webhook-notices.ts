@@ -1,4 +1,4 @@
-// Tells the users of an account by email that one of its webhook endpoints was disabled.
+// Notifies the users of an account by email that one of its webhook endpoints was disabled.
 
 import { may } from '../../account/roles.ts';
 import type { Email, Mailer } from '../../mail/mailer.ts';
@@ -17,7 +17,7 @@ export interface NoticeOptions {
   readonly logger: Logger;
 }
 
-/** A notice that reached no user is tried again in ten minutes, by any server, for a day. */
+/** Sends due notices. A notice that reached no user is retried in ten minutes, by any server, for a day. */
 export async function tellOwners(options: NoticeOptions): Promise<void> {
   const { store, mailer, logger } = options;
   for (;;) {
@@ -35,8 +35,8 @@ export async function tellOwners(options: NoticeOptions): Promise<void> {
 }
 
 /**
- * False when every email failed. If at least one user was told, the notice isn't repeated, because the others would get it
- * again with every attempt.
+ * Returns false when every email failed. If at least one user was notified, the notice isn't repeated, because the
+ * others would get it again with every attempt.
  */
 async function tell(
   endpoint: WebhookEndpoint,

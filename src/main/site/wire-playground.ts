@@ -17,7 +17,7 @@ import { RenderProgress } from '../../http/playground/render-progress.ts';
 import type { RouteGroup } from '../../http/route-group.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Of the disk space for uploads. */
+/** The share of the disk space for uploads. */
 const GUEST_SHARE = 0.1;
 const PREVIEWS_PER_MINUTE = 60;
 const RENDERS_PER_MINUTE = 6;
