@@ -1,21 +1,24 @@
-// Worker memory limits that fit into the memory limit of the container. Without that, the kernel would kill workers, or the
+// Worker memory limits that fit into the memory limit of the container. Otherwise the kernel would kill workers, or the
 // whole container, before the server notices that a worker takes too much.
 
 import type { AssetKind } from '../media/sniff.ts';
 
 export interface WorkerMemory {
   readonly workers: number;
-  /** For each worker. */
+  /** The limit of each worker. */
   readonly memoryBytes: number;
 }
 
 const MEGABYTE = 1024 ** 2;
-/** For the server itself, but at most a quarter of everything. */
+/** Reserved for the server itself, but at most a quarter of everything. */
 const SERVER_BYTES = 512 * MEGABYTE;
-/** An idle worker takes half of it. */
+/** An idle worker takes half of this. */
 const MIN_WORKER_BYTES = 256 * MEGABYTE;
 
-/** The limits themselves if all workers fit. Otherwise, each shrinks in proportion, so that all of them together fit. */
+/**
+ * Returns the limits themselves if all workers fit. Otherwise, each shrinks in proportion, so that all of them together
+ * fit.
+ */
 export function fitMemory(
   wanted: Readonly<Record<AssetKind, WorkerMemory>>,
   containerBytes: number | undefined,

@@ -45,7 +45,7 @@ export class LocalRenderer implements Renderer {
   }
 }
 
-/** All its steps run on workers of one kind: a layout runs on the worker that has probed the file. */
+/** A lease whose steps all run on workers of one kind. A layout runs on the worker that has probed the file. */
 class LocalLease implements Lease {
   readonly #pools: Pools;
   readonly #request: LeaseRequest;

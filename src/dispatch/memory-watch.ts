@@ -1,5 +1,5 @@
-// Watches the resident memory of a worker while it runs a task. The kernel's resource limits don't help here: they count
-// reserved address space, not memory in use.
+// Watches the resident memory of a worker while it runs a task. The kernel's resource limits don't help here, because
+// they count reserved address space, not memory in use.
 
 import { innermostProcess, residentBytes } from '../media/process-tree.ts';
 

@@ -1,5 +1,5 @@
-// The schema of a probe, with a range for every number. The ranges cover everything that an honest worker can report: it
-// refuses an asset beyond the caller's limits itself, so numbers beyond them never get here.
+// The schema of a probe, with a range for every number. The ranges cover everything that an honest worker can report. A
+// worker itself refuses an asset beyond the caller's limits, so numbers beyond them never get here.
 
 import { z } from 'zod';
 import { ALLOWED_DECODERS, AUDIO_DECODERS, VIDEO_DECODERS } from '../media/video/probe/decoders.ts';

@@ -3,7 +3,7 @@ import { isHung, type Reading } from './progress-watch.ts';
 
 const START: Reading = { at: 50_000, busyMs: 2_000, idleMs: 1e9, processors: 4 };
 
-/** The reading after these seconds. `idle` is the part of the machine that was idle meanwhile. */
+/** Returns the reading after these seconds. `idle` is the part of the machine that was idle meanwhile. */
 function after(seconds: number, { busySeconds, idle }: { busySeconds: number | undefined; idle: number }): Reading {
   return {
     at: START.at + seconds * 1_000,

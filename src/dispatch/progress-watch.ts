@@ -1,5 +1,6 @@
-// Decides whether a worker hangs. Wall time alone can't tell, because on a busy machine a good render may take any time. So
-// a worker hangs when it uses much processor time without progress, or when it makes none for long although the machine is idle.
+// Decides whether a worker hangs. Wall time alone can't tell, because a good render may take any time on a busy
+// machine. A worker therefore counts as hung when it uses much processor time without progress, or makes no progress
+// for long although the machine is idle.
 
 import { cpus } from 'node:os';
 import { processorMs } from '../media/process-tree.ts';
@@ -7,16 +8,16 @@ import { processorMs } from '../media/process-tree.ts';
 /** The state of a worker and its machine. All times are in milliseconds. */
 export interface Reading {
   readonly at: number;
-  /** Processor time that the worker's processes have used; undefined where there is no `/proc`. */
+  /** The processor time that the worker's processes have used. Undefined where there is no `/proc`. */
   readonly busyMs: number | undefined;
-  /** The time that all processors of the machine together were idle. */
+  /** The idle time of all processors of the machine together. */
   readonly idleMs: number;
   readonly processors: number;
 }
 
 const MAX_BUSY_MS = 30_000;
 const MAX_WALL_MS = 300_000;
-/** Of all processors. With less, the worker may just not have had its turn. */
+/** A part of all processors. If less of the machine is idle, the worker may just not have had its turn. */
 const MIN_IDLE_PART = 0.1;
 /** Most renders end before the first check, so watching them costs nothing. */
 const CHECK_INTERVAL_MS = 2_000;
@@ -30,7 +31,7 @@ export function isHung(since: Reading, now: Reading): boolean {
 }
 
 export interface ProgressWatch {
-  /** The worker has made progress. */
+  /** Records that the worker has made progress. */
   readonly progressed: () => void;
   readonly stop: () => void;
 }
@@ -55,7 +56,7 @@ export function watchProgress(
     onHung();
   }, checkMs);
   return {
-    // The next check takes the first reading after it, so reports cost nothing, however many there are.
+    // The next check takes the first reading after it, so even many reports cost nothing.
     progressed: () => {
       since = undefined;
     },

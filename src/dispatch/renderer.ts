@@ -1,5 +1,5 @@
-// The interface to everything that renders. Callers know only this; behind it are worker processes on this machine or on
-// others.
+// The interface to everything that renders. Callers know only this file. Behind it are worker processes on this machine
+// or on others.
 
 import type { AppError } from '../errors.ts';
 import type { Asset } from '../media/asset.ts';
@@ -13,22 +13,22 @@ export interface RenderJob {
   readonly recipe: Recipe;
   /** Absent for a transparent overlay. */
   readonly asset: Asset | undefined;
-  /** A further file that the recipe works on. */
+  /** An additional file that the recipe works on. */
   readonly attachment?: string;
-  /** Path of the file to write. */
+  /** The path of the file to write. */
   readonly output: string;
 }
 
-/** How the queue treats a render; see `queue/fair-queue.ts`. */
+/** The class of a render in the queue; see `queue/fair-queue.ts`. */
 export type LeaseClass = 'interactive' | 'guest' | 'layout' | 'background';
 
-/** Who a render is for and how long they can wait. */
+/** The account of a render, and how long its caller can wait. */
 export interface LeaseRequest {
   readonly account: string;
   readonly class: LeaseClass;
-  /** Milliseconds for waiting and work together before the response comes too late, by the kind of worker. */
+  /** The milliseconds for waiting and work together before the response comes too late, by the kind of worker. */
   readonly budgetMs: Readonly<Record<AssetKind, number>>;
-  /** Ends the render, wherever it is. */
+  /** Ends the render, whatever its step. */
   readonly signal: AbortSignal;
   /** The id in the response's `x-render-id`, under which every process logs the render. */
   readonly renderId?: string;
@@ -39,24 +39,26 @@ export interface LeaseRequest {
 }
 
 /**
- * One render from its first step to its last. It holds nothing until it enters the queue; then it has a worker, or waits for
- * one, until it is left or closed. Charges, corrections and refunds in the queue are its own business.
+ * One render from its first step to its last. It holds nothing until it enters the queue. Then it has a worker, or
+ * waits for one, until it is left or closed. The lease itself handles charges, corrections and refunds in the queue.
  */
 export interface Lease {
-  /** The kind of worker is known. Throws `overloaded` if the lease would be refused there now. */
+  /** Called when the kind of worker is known. Throws `overloaded` if the lease would be refused there now. */
   choose(kind: AssetKind): void;
-  /** The file is complete: enters the queue. Throws `overloaded` when there is no room. */
+  /** Enters the queue when the file is complete. Throws `overloaded` when there is no room. */
   enter(kind: AssetKind): void;
   probe(asset: Asset, limits: AssetLimits): Promise<AssetProbe>;
-  /** `onProgress` is called now and then with the part of a video that is encoded, 0 to 1. */
+  /** `onProgress` is called regularly with the part of a video that is encoded, 0 to 1. */
   render(job: RenderJob, onProgress?: (fraction: number) => void): Promise<RenderFacts>;
-  /** Gives the worker to others until the next step, for example to wait for another service. The next step goes first. */
+  /**
+   * Gives the worker to others until the next step, for example to wait for another service. The next step goes first.
+   */
   leave(): void;
   /** Must be called once, after the last step or instead of it. */
   close(): void;
 }
 
-/** The budget of a render that no connection waits for: all its attempts together have an hour. */
+/** The budget of a render without a waiting connection: all its attempts together have an hour. */
 export const ASYNC_BUDGET_MS = 3_600_000;
 
 export interface PoolStatus {
@@ -72,16 +74,16 @@ export interface PoolStatus {
 export interface RendererStatus {
   readonly images: PoolStatus;
   readonly videos: PoolStatus;
-  /** What the video workers can decode and encode; undefined until the first one is ready. */
+  /** The codecs of the video workers. Undefined until the first one is ready. */
   readonly codecs: CodecInfo | undefined;
-  /** Present when there is a queue for workers on other machines. */
+  /** Set when there is a queue for workers on other machines. */
   readonly remote?: RemoteStatus;
 }
 
 /** The state of the broker, its workers and its queue, for operators and autoscalers. */
 interface RemoteStatus {
   readonly isConnected: boolean;
-  /** Worker machines that have reported in recently. */
+  /** The worker machines that have announced themselves recently. */
   readonly workers: { readonly images: number; readonly videos: number };
   readonly queue: { readonly images: TicketCount; readonly videos: TicketCount };
 }
@@ -94,7 +96,7 @@ interface TicketCount {
 export interface Renderer {
   /** Throws `overloaded` if a render of this account would be refused now, whatever its kind. */
   open(request: LeaseRequest): Lease;
-  /** Why a render of this kind would be refused now. */
+  /** Returns why a render of this kind would be refused now. */
   refusal(account: string, kind: AssetKind): AppError | undefined;
   status(): RendererStatus;
   close(): Promise<void>;

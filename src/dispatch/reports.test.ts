@@ -194,7 +194,7 @@ describe('any report', () => {
   const READY = { type: 'ready', codecs: PRESENCE.codecs };
   const valid: readonly (readonly [unknown, (value: unknown) => unknown])[] = [
     [READY, parseWorkerMessage],
-    // The result is checked against its task, by `parseResult`.
+    // `parseResult` checks the result against its task.
     [{ type: 'done', id: 1, result: {} }, (value) => ({ ...parseWorkerMessage(value), result: undefined })],
     [{ type: 'failed', id: 1, failure: { code: 'asset_too_long', message: 'm' } }, parseWorkerMessage],
     [IMAGE_PROBE, (value) => parseProbe(value, 'png')],
@@ -237,7 +237,7 @@ describe('any report', () => {
   });
 });
 
-/** What a worker could put in the place of a field; `undefined` removes it. */
+/** Values that a worker could put in the place of a field. `undefined` removes it. */
 const mutation = fc.oneof(
   fc.constant(undefined),
   fc.double(),
@@ -246,7 +246,7 @@ const mutation = fc.oneof(
   fc.jsonValue(),
 );
 
-/** A copy with the value in the place of one field, anywhere inside. */
+/** Returns a copy with the value in the place of one field, anywhere inside. */
 function mutate(report: unknown, at: number, value: unknown): unknown {
   const paths = pathsIn(report);
   const path = paths[at % paths.length] ?? [];
@@ -266,7 +266,7 @@ function replace(report: unknown, [key, ...rest]: readonly string[], value: unkn
   return Object.fromEntries(entries.map(([name, inner]) => [name, name === key ? replace(inner, rest, value) : inner]));
 }
 
-/** Any other error than `InvalidReport` fails the test. */
+/** Any error other than `InvalidReport` fails the test. */
 function parsedOrInvalid(parse: (value: unknown) => unknown, value: unknown): unknown {
   try {
     return parse(value);
@@ -276,7 +276,7 @@ function parsedOrInvalid(parse: (value: unknown) => unknown, value: unknown): un
   }
 }
 
-/** Paths of numbers that aren't finite. */
+/** Returns the paths of numbers that aren't finite. */
 function nonFiniteIn(value: unknown): string[] {
   return pathsIn(value)
     .filter((path) => Number.isNaN(valueAt(value, path)) || Math.abs(Number(valueAt(value, path))) === Infinity)

@@ -1,6 +1,6 @@
-// The trust boundary between workers and the server. Workers decode files of strangers, so a worker may be compromised: it
-// can spoil its own render, but must not break the server. Every message of a worker, on this machine or on another one,
-// passes a schema here before it is used, and values are rebuilt from the checked fields.
+// The trust boundary between workers and the server. Workers decode files of strangers, so a worker may be compromised:
+// it can spoil its own render, but must not break the server. Every message of a worker, on this machine or on another
+// one, is validated by a schema here before it is used, and values are rebuilt from the checked fields.
 
 import { z } from 'zod';
 import { MAX_CUES, MAX_TEXT_BYTES } from '../caption/overlay.ts';
@@ -76,7 +76,7 @@ const factsSchema = sizeSchema.extend({
     .default([]),
   layout: z.array(barReportSchema).max(MAX_CUES).exactOptional(),
   sourcePixels: z.enum(SOURCE_PIXELS).exactOptional(),
-  // Become a response header.
+  // Timings become a response header.
   timings: boundedRecord(z.string().regex(/^\w{1,32}$/u), z.number().min(0).max(MAX_MILLISECONDS), MAX_TIMINGS),
 });
 
@@ -89,7 +89,7 @@ const STEP_FAILURE_CODES = [
 ] as const satisfies readonly ErrorCode[];
 
 const failureFields = {
-  // Cut, not rejected, because a stack trace may be longer.
+  // Messages are truncated, not rejected, because a stack trace may be longer.
   message: z.string().transform((message) => message.slice(0, MAX_MESSAGE_CHARACTERS)),
   limit: z.object({ limit: z.number().min(0), actual: z.number().min(0) }).exactOptional(),
 };
@@ -105,7 +105,7 @@ const progressSchema = z.object({ fraction: z.number().min(0).max(1) });
 
 const workerMessageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ready'), codecs: codecsSchema.exactOptional() }),
-  // How much of the task is done.
+  // The part of the task that is done.
   z.object({ type: z.literal('progress'), id: taskId, fraction: z.number().min(0).max(1) }),
   z.object({ type: z.literal('done'), id: taskId, result: z.unknown() }),
   z.object({ type: z.literal('failed'), id: taskId, failure: taskFailureSchema }),
@@ -117,7 +117,7 @@ const slotCount = z.object({ image: z.int().min(0).max(MAX_SLOTS), video: z.int(
 const presenceSchema = z.object({
   worker: workerNameSchema,
   slots: slotCount,
-  /** Slots whose process is warm. */
+  /** The number of slots whose process is warm. */
   ready: slotCount,
   busy: slotCount,
   isDraining: z.boolean(),
@@ -125,13 +125,16 @@ const presenceSchema = z.object({
   ...versionFields,
 });
 
-/** One message from a worker process to the server. The result of a task is checked by `parseResult`. */
+/** One message from a worker process to the server. `parseResult` checks the result of a task. */
 export type WorkerMessage = z.infer<typeof workerMessageSchema>;
-/** Why a worker process has no result. */
+/** The reason why a worker process has no result. */
 export type TaskFailure = z.infer<typeof taskFailureSchema>;
-/** Why a worker on another machine has no result. `isRetryable`: not because of the asset, so another worker may succeed. */
+/**
+ * The reason why a worker on another machine has no result. With `isRetryable`, the asset isn't the cause, so another
+ * worker may succeed.
+ */
 export type StepFailure = z.infer<typeof stepFailureSchema>;
-/** What a worker on another machine announces every second. */
+/** The announcement that a worker on another machine sends every second. */
 export type Presence = z.infer<typeof presenceSchema>;
 
 export function parseWorkerMessage(value: unknown): WorkerMessage {
@@ -147,7 +150,7 @@ export function parseResult(task: WorkerTask, value: unknown): TaskResults[TaskT
 export function parseProbe(value: unknown, format: AssetFormat): AssetProbe {
   if (KIND_OF_FORMAT[format] === 'image') {
     const image = parse(imageProbeSchema, value, 'probe');
-    // It decides which workers get the render.
+    // The decoder determines which workers get the render.
     if (isHeifFormat(format) !== (image.decoder === 'heif'))
       throw new InvalidReport('probe.decoder', `isn't for ${format}`);
     return image;
@@ -185,7 +188,7 @@ export function parseStepFailure(value: unknown): StepFailure {
   return parse(stepFailureSchema, value, 'failure');
 }
 
-/** How much of a step is done, 0 to 1. */
+/** Parses the part of a step that is done, 0 to 1. */
 export function parseProgress(value: unknown): number {
   return parse(progressSchema, value, 'progress').fraction;
 }
@@ -200,7 +203,7 @@ export function parsePresence(bytes: Uint8Array): Presence {
   return parse(presenceSchema, value, 'presence');
 }
 
-/** The same error as if the work had been done in this process. */
+/** Returns the same error as if the work had been done in this process. */
 export function toError({ code, message, limit }: TaskFailure | StepFailure): Error {
   if (code === undefined) return new Error(`render worker failed: ${message}`);
   return new AppError(code, message, limit ? { limit } : {});
@@ -213,7 +216,7 @@ function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, what: s
   throw new InvalidReport([what, ...path].join('.'), message);
 }
 
-/** Counts the entries first: checking a hundred thousand of them would block the event loop for seconds. */
+/** Counts the entries first, because checking a hundred thousand of them would block the event loop for seconds. */
 function boundedRecord<Value extends z.ZodType>(key: z.ZodString, value: Value, maxEntries: number) {
   return z
     .custom<Record<string, unknown>>(

@@ -1,5 +1,5 @@
-// What the server asks of a render worker process: plain JSON over the process's own channel. Files never travel here,
-// only their paths. What comes back is in reports.ts.
+// The server's tasks for a render worker process: plain JSON over the process's own channel. Files are never sent here,
+// only their paths. The replies are in reports.ts.
 
 import type { ErrorCode } from '../errors.ts';
 import type { Asset } from '../media/asset.ts';
@@ -24,7 +24,7 @@ export type WorkerCommand =
   | { readonly type: 'task'; readonly id: number; readonly task: WorkerTask }
   | { readonly type: 'cancel'; readonly id: number };
 
-/** What can go wrong inside a worker process. Every other code is for the server to decide. */
+/** The failures that can occur inside a worker process. Every other code is for the server to decide. */
 export const TASK_FAILURE_CODES = [
   'unsupported_asset',
   'asset_too_many_pixels',

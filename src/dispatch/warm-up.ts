@@ -21,7 +21,7 @@ export async function warmUpImages(tools: RenderTools): Promise<void> {
   );
 }
 
-/** Also returns what the linked codecs support. */
+/** Warms up, and returns what the linked codecs support. */
 export async function warmUpVideos(): Promise<CodecInfo> {
   await Promise.all([import('../media/video/probe/probe.ts'), import('../render/video.ts')]);
   const { codecInfo } = await import('../media/video/probe/codecs.ts');

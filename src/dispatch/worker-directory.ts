@@ -1,6 +1,7 @@
-// The directory of one worker, and all it shares with the server. The server stages the files of a task in it and collects
-// the output, so a worker never sees the files of another render, and the server never follows a link that a worker may
-// have left. Links and renames are synchronous, because the thread pool takes many times as long.
+// The directory of one worker, which is all that it shares with the server. The server stages the files of a task in it
+// and collects the output. A worker therefore never sees the files of another render, and the server never follows a
+// link that a worker may have left. Links and renames are synchronous, because the thread pool takes many times as
+// long.
 
 import { constants, linkSync, lstatSync, renameSync, unlinkSync } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
@@ -13,9 +14,9 @@ import { hasCode } from '../primitives/error-facts.ts';
 export interface StagedTask<Task extends WorkerTask> {
   /** The task with paths as the worker sees them. */
   readonly task: Task;
-  /** After success: moves the output to where the task wants it. */
+  /** Moves the output to its destination. Called after success. */
   collect(): Promise<void>;
-  /** Always: removes every file of the task. */
+  /** Removes every file of the task. Always called. */
   cleanUp(): Promise<void>;
 }
 
@@ -32,7 +33,7 @@ export class WorkerDirectory {
 
   async stage<Task extends WorkerTask>(task: Task): Promise<StagedTask<Task>> {
     this.#staged += 1;
-    // Every task gets new names: a decoder may cache what it has read by file name.
+    // Every task gets new names, because a decoder may cache files by name.
     const names: FileNames = {
       asset: `asset-${this.#staged}`,
       attachment: `attachment-${this.#staged}`,
@@ -60,7 +61,10 @@ export class WorkerDirectory {
     };
   }
 
-  /** Only after the worker has exited: a live worker could swap a directory for a link while it is being walked. */
+  /**
+   * Call this only after the worker has exited, because a live worker could swap a directory for a link while it is
+   * being walked.
+   */
   async remove(): Promise<void> {
     await rm(this.#outside, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -83,12 +87,12 @@ export class WorkerDirectory {
 
 type FileNames = Readonly<Record<'asset' | 'attachment' | 'output', string>>;
 
-/** Paths of a task's files, as the server sees them. */
+/** Returns the paths of a task's files, as the server sees them. */
 function filesOf(task: WorkerTask): Pick<RenderJob, 'asset' | 'attachment'> & { readonly output: string | undefined } {
   return task.type === 'probe' ? { asset: task.asset, output: undefined } : task.job;
 }
 
-/** A hard link costs nothing; file systems without them get a copy. */
+/** A hard link costs nothing. File systems without them get a copy. */
 async function linkOrCopy(from: string, to: string): Promise<void> {
   try {
     linkSync(from, to);
@@ -100,7 +104,8 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
 
 function moveOut(from: string, to: string): void {
   renameSync(from, to);
-  // Checked only here, where the worker can no longer swap the file. A link could make the server send any of its files.
+  // This is checked only here, where the worker can no longer swap the file. A link could make the server send any of
+  // its files.
   if (lstatSync(to).isFile()) return;
   throw new Error("the output of a render worker isn't a regular file");
 }

@@ -1,4 +1,4 @@
-// The inside of a render worker process: performs tasks from the server and reports their results.
+// The inside of a render worker process, which performs tasks from the server and reports their results.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { AppError } from '../errors.ts';
@@ -56,7 +56,7 @@ export async function runWorkerLoop(channel: ServerChannel, pool: 'image' | 'vid
   }
 }
 
-/** The server needs no more than this often. */
+/** The server needs no progress more often than this. */
 const PROGRESS_MS = 500;
 
 interface TaskContext {
@@ -82,14 +82,14 @@ async function perform(task: WorkerTask, tools: RenderTools, context: TaskContex
   }
 }
 
-/** Composes the recipe only to refuse an asset over the limits, so that no report exceeds them. */
+/** The recipe is composed only to refuse an asset over the limits, so that no report exceeds them. */
 async function probe({ asset: { path, format }, limits }: TaskOf<'probe'>): Promise<AssetProbe> {
   if (!isVideoFormat(format)) {
     const image = await probeStill(load(path), format);
     composeImageRecipe(image, [], limits);
     return image;
   }
-  // Loaded on demand, so a worker for images never maps the video libraries.
+  // Loaded on demand, so a worker for images never loads the video libraries.
   const { probeVideo } = await import('../media/video/probe/probe.ts');
   const { composeVideoRecipe } = await import('../render/video-recipe.ts');
   const video = probeVideo(path, format, { maxSide: limits.videoSide });
@@ -110,7 +110,8 @@ async function render(
   return await renderOnVideo(recipe, asset.path, output, tools, { attachment, signal, onProgress });
 }
 
-// Synchronous, because nothing else runs in this process and the thread pool costs more than these few milliseconds.
+// Files are read synchronously, because nothing else runs in this process and the thread pool costs more than these few
+// milliseconds.
 
 function load(path: string): Buffer {
   try {

@@ -1,4 +1,4 @@
-// What a caller gets when the workers of its task end, by the way in which they end.
+// The result for a caller when the workers of its task end, by the way in which they end.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,10 @@ const crash = (signal: NodeJS.Signals): string => `process.kill(process.pid, '${
 const SUCCESS = `say({ type: 'done', id, result: ${JSON.stringify(IMAGE_PROBE)} })`;
 const NEVER = new AbortController().signal;
 
-/** One worker. Its first process does the first of these things with its task, the next process the next one. */
+/**
+ * Returns a pool of one worker. Its first process does the first of these actions with its task, the next process the
+ * next one.
+ */
 function poolOf(...actions: readonly string[]): WorkerPool {
   let started = 0;
   pool = new WorkerPool({

@@ -1,4 +1,4 @@
-// Warm worker processes for one kind of asset. A worker that dies is replaced and its task gets a second try on another
+// Warm worker processes for one kind of asset. A worker that dies is replaced and its task is retried on another
 // worker, so callers notice a crash only if the asset itself crashes the decoder.
 
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,10 +16,12 @@ export interface WorkerPoolOptions {
   /** Prepares the directory and the command line of the next worker. */
   readonly createSpec: () => Promise<WorkerSpec>;
   readonly workers: number;
-  /** Workers beyond these, started with the first task. Long renders never take them, so that short ones don't wait. */
+  /** Additional workers, started with the first task. Long renders never take them, so that short ones don't wait. */
   readonly workersForShort?: number;
   readonly maxWaiting: number;
-  /** A worker is replaced after this many tasks, which bounds what decoders leak and what a worker remembers of callers. */
+  /**
+   * A worker is replaced after this many tasks, which bounds what decoders leak and what a worker remembers of callers.
+   */
   readonly tasksPerWorker: number;
   /** Called with the milliseconds that a task waited for its worker. */
   readonly onWaited: (milliseconds: number) => void;
@@ -37,7 +39,7 @@ export interface EndedTask {
   readonly renderId: string | undefined;
   readonly ms: number;
   readonly waitedMs: number;
-  /** Why there is no result. */
+  /** The reason why there is no result. */
   readonly error?: unknown;
   readonly isCanceled: boolean;
 }
@@ -45,7 +47,7 @@ export interface EndedTask {
 export interface LostWorker {
   readonly worker: string;
   readonly pid: number | undefined;
-  /** The render that the worker was on. */
+  /** The render that the worker had. */
   readonly renderId: string | undefined;
 }
 
@@ -72,7 +74,7 @@ export class WorkerPool {
   readonly #ready = new Set<Worker>();
   /** Ready workers without a task, most recently used last. */
   readonly #idle: Worker[] = [];
-  /** What the log needs to know about tasks in progress. */
+  /** The ids of renders in progress, for the log. */
   readonly #renderIds = new WeakMap<Worker, string>();
   #codecs: CodecInfo | undefined;
   #started = 0;
@@ -197,7 +199,7 @@ export class WorkerPool {
     });
   }
 
-  /** Not sooner than the first render, because many servers never render a video and the processes take memory. */
+  /** They start with the first render, because many servers never render a video and the processes take memory. */
   #addWorkersForShort(): void {
     const { workers, workersForShort = 0 } = this.#options;
     for (; this.#size < workers + workersForShort; this.#size += 1) this.#spawn();
@@ -278,9 +280,9 @@ export class WorkerPool {
 }
 
 /**
- * Two processes in a row ended on this task. If the system killed one of them, it has too little memory, and the task may
- * succeed later. Otherwise the asset is the likely reason, if there is one: a crash, a hang, or more memory than a render may
- * use. Trying again would only end more processes, so the caller has to change the asset.
+ * Two processes in a row ended on this task. If the system killed one of them, there is too little memory, and the task
+ * may succeed later. Otherwise the asset, if there is one, is the likely reason: a crash, a hang, or more memory than a
+ * render may use. Retrying would only end more processes, so the caller has to change the asset.
  */
 function explainLosses(losses: readonly WorkerLost[], task: WorkerTask): AppError {
   const lost = must(losses.at(-1), 'the lost worker');

@@ -1,4 +1,4 @@
-// Workers that a file has taken over: whatever they send, the server survives it and kills them.
+// Workers that a file has taken over. Whatever they send, the server survives it and kills them.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ const recipe = composeTransparentRecipe({ width: 10, height: 20 }, [{ text: 'a',
 const never = new AbortController().signal;
 const READY = `say({ type: 'ready' });`;
 
-/** Runs the script in place of a worker; `say` sends a message, `write` sends raw text. */
+/** Runs the script in place of a worker. `say` sends a message, `write` sends raw text. */
 function spawn(script: string, watch: WatchOptions = {}): Worker {
   const program = `
     const write = (text) => require('node:fs').writeSync(3, text);
@@ -51,7 +51,7 @@ function clockOf(read: (step: number) => Omit<Reading, 'processors'>): WatchOpti
   };
 }
 
-/** A worker that reports this as the result of its first task, and writes an output if the task needs one. */
+/** Returns a worker that reports this as the result of its first task, and writes an output if the task needs one. */
 async function spawnReporting(result: unknown): Promise<Worker> {
   const worker = spawn(`${READY} onTask(({ id, task }) => {
     if (task.job) require('node:fs').writeFileSync(task.job.output, 'output');
@@ -98,7 +98,7 @@ describe('a worker that sends an invalid report', () => {
   });
 
   it('a worker that sends a message other than JSON is killed', async () => {
-    // Survives the end of its channel, so only a signal can end it.
+    // The process survives the end of its channel, so only a signal can end it.
     const worker = spawn(`process.exit = () => undefined; setInterval(() => undefined, 1000); write('{broken\\n');`);
     await expect(worker.ready).rejects.toThrow(WorkerLost);
     expect(await worker.exited).toMatchObject({ signal: 'SIGKILL' });
@@ -179,7 +179,7 @@ describe('a worker', () => {
       else say({ type: 'failed', id: 1, failure: { message: 'the end' } });
     }, 5)`;
     let reports = 0;
-    // Ten seconds of processor time for every report at most, however fast this machine is.
+    // The clock allows at most ten seconds of processor time for every report, however fast this machine is.
     const busy = { checkMs: 1, read: () => ({ at: 0, busyMs: reports * 10_000, idleMs: 0, processors: 1 }) };
     const busyWorker = spawn(`${READY} onTask(() => { ${progress} });`, busy);
     await busyWorker.ready;

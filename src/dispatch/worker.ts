@@ -1,4 +1,5 @@
-// One render worker process, seen from the server: give it a task, get the result or the reason why there is none.
+// One render worker process, seen from the server. It gets a task and returns the result, or the reason why there is
+// none.
 
 import { ManagedProcess, type ProcessExit, type StartOptions } from '../media/process.ts';
 import { innermostProcess, raiseOomScore } from '../media/process-tree.ts';
@@ -9,14 +10,14 @@ import { InvalidReport, parseResult, parseWorkerMessage, type TaskFailure, toErr
 import type { TaskOf, TaskResults, TaskType, WorkerCommand } from './tasks.ts';
 import type { WorkerDirectory } from './worker-directory.ts';
 
-/** Why the server killed a worker. */
+/** The reason why the server killed a worker. */
 export type KillReason = 'hung' | 'took too much memory' | 'was busy when canceled' | `sent an ${string}`;
 
 /** The process ended or was killed before it reported a result. The task may be retried on another worker. */
 export class WorkerLost extends Error {
   readonly exit: ProcessExit;
   readonly killReason: KillReason | undefined;
-  /** Killed by the system, which does so when it has no memory left, and not by this program. */
+  /** True if the system killed the process, which it does when it has no memory left, and not this program. */
   readonly isKilledBySystem: boolean;
 
   constructor(exit: ProcessExit, { isKilled, killReason }: { isKilled: boolean; killReason?: KillReason | undefined }) {
@@ -28,13 +29,13 @@ export class WorkerLost extends Error {
   }
 }
 
-/** How to start a worker, and its limits. */
+/** The command that starts a worker, and its limits. */
 export interface WorkerSpec {
   readonly start: StartOptions;
   readonly directory: WorkerDirectory;
-  /** A worker that takes more is killed. */
+  /** The memory limit. A worker that takes more is killed. */
   readonly memoryBytes: number;
-  /** How to find out whether the worker hangs; tests have clocks of their own. */
+  /** Determines whether the worker hangs. Tests have clocks of their own. */
   readonly watch?: WatchOptions;
 }
 
@@ -56,7 +57,7 @@ interface PendingTask {
 }
 
 export class Worker {
-  /** For logs, such as `image-3`. Unique among the workers of a process. */
+  /** The name for logs, such as `image-3`. Unique among the workers of a process. */
   readonly name: string;
   readonly #process: ManagedProcess;
   /** Resolves with the codecs of a video worker. */
@@ -88,7 +89,7 @@ export class Worker {
     return this.#process.pid;
   }
 
-  /** Number of tasks given to this worker so far. */
+  /** Returns the number of tasks given to this worker so far. */
   get tasks(): number {
     return this.#nextId - 1;
   }
@@ -102,7 +103,7 @@ export class Worker {
     return this.#killReason;
   }
 
-  /** What the end of the process means. */
+  /** Returns what the end of the process means. */
   lossOf(exit: ProcessExit): WorkerLost {
     return new WorkerLost(exit, { isKilled: this.#process.isKilled, killReason: this.#killReason });
   }
@@ -143,7 +144,7 @@ export class Worker {
       watch?.stop();
       signal.removeEventListener('abort', onAbort);
       this.#pending = undefined;
-      // A directory that can't be cleaned up holds something the server didn't ask for.
+      // A directory that can't be cleaned up contains something unexpected.
       await staged.cleanUp().catch(() => this.kill());
     }
   }
@@ -151,7 +152,7 @@ export class Worker {
   /** Kills the worker when it hangs or takes too much memory. */
   #watch(): ProgressWatch | undefined {
     const { pid } = this.#process;
-    // It could not be started, which `exited` reports.
+    // The process could not be started, which `exited` reports.
     if (pid === undefined) return undefined;
     const { progressed, stop } = watchProgress(pid, () => this.kill('hung'), this.#watchOptions);
     const stopMemoryWatch = watchMemory(pid, this.#memoryBytes, () => this.kill('took too much memory'));
@@ -196,7 +197,7 @@ export class Worker {
     if (!this.#process.send(message)) this.kill();
   }
 
-  /** A worker that sends anything but a report it owes is broken or compromised, and is killed. */
+  /** A worker that sends anything but an expected report is broken or compromised, and is killed. */
   #receive(value: unknown, onReady: (codecs: CodecInfo | undefined) => void): void {
     try {
       const message = parseWorkerMessage(value);

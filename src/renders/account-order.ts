@@ -1,4 +1,4 @@
-// What is the same for every render that an account pays for, whether it waits for it or not.
+// The common part of all renders that an account pays for, whether it waits for them or not.
 
 import type { PlanLimits } from '../account/plans.ts';
 import { priceOf } from '../account/pricing.ts';
@@ -22,13 +22,13 @@ export interface AccountServices {
 }
 
 interface AccountRender {
-  /** Under which credits are reserved. */
+  /** The id under which credits are reserved. */
   readonly renderId: string;
   readonly caller: Caller;
   readonly limits: PlanLimits;
-  /** It was paid for before, under the same idempotency key. */
+  /** True if the render was already paid for with the same idempotency key. */
   readonly isReplay: boolean;
-  /** Of an asynchronous render; see `NewHold`. */
+  /** Set for an asynchronous render; see `NewHold`. */
   readonly attempt?: number;
 }
 

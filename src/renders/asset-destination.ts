@@ -4,7 +4,7 @@ import { type AssetFormat, KIND_OF_FORMAT } from '../media/sniff.ts';
 import type { LazyDirectory } from '../media/work-area.ts';
 import type { DiskReservation } from './upload-budget.ts';
 
-/** Where the file of a request goes, uploaded or fetched. */
+/** Returns the destination of a request's file, uploaded or fetched. */
 export function destinationIn(
   directory: LazyDirectory,
   disk: DiskReservation,

@@ -1,4 +1,4 @@
-// Replaces the URL of a request by the file it points to. The file arrives in the work directory like an upload.
+// Replaces the URL of a request with the file it points to. The file arrives in the work directory like an upload.
 
 import { AppError } from '../errors.ts';
 import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
@@ -6,8 +6,8 @@ import { type ParsedRequest, type UnfetchedRequest, withFetched } from './parse.
 import type { AssetDestination } from '../media/receive-asset.ts';
 
 /**
- * The request holds one of its account's render slots all the time, so an account never fetches more files at once than its
- * plan renders.
+ * The request holds one of its account's render slots all the time, so an account never fetches more files at once than
+ * its plan renders.
  */
 export async function fetchAsset(
   fetcher: AssetFetcher,

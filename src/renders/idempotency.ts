@@ -20,9 +20,9 @@ const SETTLE_WAIT_MS = 1_000;
 /** Marks the response to a repeated request. */
 export const REPLAYED = { 'idempotency-replayed': 'true' };
 
-/** A request, seen as one of those that share its idempotency key. */
+/** A request that may share its idempotency key with others. */
 export interface IdempotentRequest {
-  /** Set when the request was delivered before. It is free then, and its file may still be cached. */
+  /** Set when the request was already delivered. Then it is free, and its file may still be cached. */
   readonly replay:
     | { readonly renderId: string; readonly headers: RenderHeaders; readonly file?: string; readonly sha256?: string }
     | undefined;
@@ -31,15 +31,15 @@ export interface IdempotentRequest {
   /** Caches the delivered file. A failure is logged and does not fail the delivery. */
   keep(file: string): Promise<void>;
   /**
-   * What `settle` stores, so that the next request with the key finds it. `sha256` is that of a fetched asset, because the
-   * same URL may return another file later, which must not be free.
+   * Returns the record that `settle` stores, so that the next request with the key finds it. `sha256` is that of a
+   * fetched asset, because the same URL may return another file later, which must not be free.
    */
   remember(headers: RenderHeaders, sha256: string | undefined): Remembered | undefined;
-  /** Frees the key after a failure. Never throws: the caller must see the first error. */
+  /** Frees the key after a failure. Never throws, because the caller must see the first error. */
   abandon(): Promise<void>;
 }
 
-/** Undefined without the header. Quotes around the key, as the IETF draft wants them, make no difference. */
+/** Returns undefined without the header. Quotes around the key, which the IETF draft requires, make no difference. */
 export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undefined {
   const value = headers['idempotency-key'];
   if (value === undefined) return undefined;
@@ -122,8 +122,8 @@ export class IdempotencyKeys {
   }
 
   /**
-   * A caller that has received the last byte may repeat the request before the charge is on disk. The charge is only
-   * a moment away, so a request in delivery is waited for.
+   * A caller that has received the last byte may repeat the request before the charge is on disk. The charge is only a
+   * moment away, so the repeated request waits for the running delivery.
    */
   async #claim(slot: KeySlot, print: string, renderId: string): Promise<Claim> {
     const claim = await this.#store.claim(slot.accountId, slot.key, print, renderId);
@@ -168,7 +168,7 @@ const WITHOUT_KEY: IdempotentRequest = {
   abandon: async () => undefined,
 };
 
-/** The same for fields in any order; covers the bytes of the asset. */
+/** Returns the same fingerprint for fields in any order. It covers the bytes of the asset. */
 export function fingerprint({ fields, asset }: Pick<ReceivedForm, 'fields' | 'asset'>): string {
   const pairs = fields.map(({ name, value }) => JSON.stringify([name, value])).toSorted();
   return createHash('sha256')

@@ -1,4 +1,4 @@
-// From the received form to what the caller asks for. Faults of fields come before those of the asset.
+// Parses the received form. Faults of fields come before those of the asset.
 
 import type { Form } from '../caption/field-reader.ts';
 import { type CaptionForm, parseForm } from '../caption/form.ts';
@@ -17,7 +17,7 @@ import type { ReceivedFile } from '../media/receive-asset.ts';
 
 interface Captions {
   readonly overlays: readonly Overlay[];
-  /** Whether warnings about the layout are errors. */
+  /** True if warnings about the layout are errors. */
   readonly strict: boolean;
   readonly output: RequestedOutput;
   readonly delivery: Delivery;
@@ -44,7 +44,7 @@ export function parseRequest(
   return assetUrl ? { overlays, strict, output, delivery, assetUrl } : onReceived(parsed, form);
 }
 
-/** For callers that may not let the server fetch files. */
+/** Parses requests of callers that may not let the server fetch files. */
 export function parseUpload(form: ReceivedForm): ParsedRequest {
   const fault = { code: 'forbidden_address', detail: 'Upload the file in asset. URLs need an API key.' } as const;
   const noWebhook = { code: 'forbidden_address', detail: 'Webhooks need an API key.' } as const;
@@ -62,7 +62,7 @@ function onReceived(parsed: CaptionForm, form: ReceivedForm): ParsedRequest {
   return { ...captions, asset: undefined, canvas };
 }
 
-/** Puts the fetched file in the place of its URL. Only now is it known what the requested format must fit. */
+/** Replaces the URL with the fetched file. Only now is it known what the requested format must fit. */
 export function withFetched(request: UnfetchedRequest, file: ReceivedFile): ParsedRequest {
   const { overlays, strict, output, delivery } = request;
   const asset = acceptAsset(file, output);
@@ -70,14 +70,14 @@ export function withFetched(request: UnfetchedRequest, file: ReceivedFile): Pars
   return { overlays, strict, output, delivery, asset, canvas: undefined };
 }
 
-/** Webhooks are about stored renders. */
+/** Webhooks exist only for stored renders. */
 export function assertStored({ delivery }: ParsedRequest | UnfetchedRequest): void {
   if (delivery.webhookUrl === undefined || delivery.isLink) return;
   const detail = 'Send webhook_url with async, with prefer: respond-async, or with deliver=url.';
   throw new AppError('invalid_fields', detail, { faults: [{ pointer: '#/webhook_url', code: 'conflict', detail }] });
 }
 
-/** Unknown until a URL has been fetched. */
+/** Returns undefined until a URL has been fetched. */
 export function requestTypeOf(request: ParsedRequest | UnfetchedRequest): RequestType {
   return 'assetUrl' in request ? 'none' : (request.asset?.kind ?? 'overlay');
 }
@@ -86,7 +86,7 @@ function withKind(form: ReceivedForm): Form {
   return form.asset?.format === undefined ? form : { ...form, assetKind: outputSourceOf(form.asset) };
 }
 
-/** Of an animation, the requested format decides whether it is an image or a video. */
+/** The requested format decides whether an animation is an image or a video. */
 function outputSourceOf({ format, isAnimation }: ReceivedFile): 'image' | 'animation' | 'video' {
   return isAnimation ? 'animation' : KIND_OF_FORMAT[must(format, 'the format of an accepted asset')];
 }

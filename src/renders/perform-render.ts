@@ -1,7 +1,6 @@
-// One render, the same for everyone who asks for one: requests that wait, asynchronous ones, visitors without a key, and the
-// images of our own pages. They differ in who pays and in what becomes of the file.
-//
-//   probe -> compose -> strict -> reserve -> render -> deliver, or release
+// One render, the same for all callers: requests that wait, asynchronous ones, visitors without a key, and the images
+// of our own pages. They differ in the payer and in the destination of the file.
+// probe -> compose -> strict -> reserve -> render -> deliver, or release
 
 import { stat } from 'node:fs/promises';
 import type { Lease } from '../dispatch/renderer.ts';
@@ -19,20 +18,20 @@ import { mediaWarnings, uniqueWarnings } from '../render/warnings.ts';
 import { renderHeaders, type RenderHeaders } from './render-headers.ts';
 import { assertNoWarnings, layoutOf } from './strict.ts';
 
-/** What a render is made of: a file, or an empty canvas. */
+/** The base of a render: a file, or an empty canvas. */
 type RenderSource =
   | { readonly asset: Asset; readonly canvas: undefined }
   | { readonly asset: undefined; readonly canvas: Extract<BaseLayer, { readonly kind: 'canvas' }> };
 
-/** What was taken from the payer before the render. */
+/** The amount that was taken from the payer before the render. */
 export interface Payment {
-  /** The render failed. */
+  /** Called when the render failed. */
   release(error: unknown, durationMs: number): Promise<void>;
 }
 
-/** Visitors without a key are one account in the queue. */
+/** Visitors without a key share one account in the queue. */
 export const GUESTS = 'guests';
-/** They pay nothing, so there is nothing to give back. */
+/** Visitors pay nothing, so there is nothing to give back. */
 export const FREE: Payment = { release: async () => undefined };
 
 export interface RenderOrder<Paid extends Payment, Result> {
@@ -42,21 +41,21 @@ export interface RenderOrder<Paid extends Payment, Result> {
   readonly lease: Lease;
   readonly directory: LazyDirectory;
   readonly signal: AbortSignal;
-  /** How long the request took to arrive, for the headers. */
+  /** The time that the request took to arrive, for the headers. */
   readonly receiveMs?: number;
-  /** Warnings about the layout are errors. */
+  /** If true, warnings about the layout are errors. */
   readonly isStrict?: boolean;
   readonly compose: (base: BaseLayer) => RenderRecipe;
   readonly reserve: (base: BaseLayer, recipe: RenderRecipe) => Promise<Paid>;
-  /** What becomes of the file. It is removed afterwards. */
+  /** Delivers the file, which is removed afterwards. */
   readonly deliver: (finished: FinishedRender, paid: Paid) => Promise<Result>;
   readonly onStep?: (step: 'queue' | 'reserve' | 'render') => void;
   readonly onProgress?: (fraction: number) => void;
-  /** The renderer couldn't do its part. */
+  /** Called when the renderer failed. */
   readonly onFailure?: (error: unknown) => Promise<void>;
 }
 
-/** The finished file, and what is known about it. */
+/** The finished file, and facts about it. */
 export interface FinishedRender {
   readonly file: string;
   readonly bytes: number;
@@ -76,7 +75,7 @@ export async function performRender<Paid extends Payment, Result>(order: RenderO
   const base: BaseLayer = asset ? await countingFailures(order, lease.probe(asset, limits)) : source.canvas;
   const recipe = order.compose(base);
   if (order.isStrict) assertNoWarnings(await layoutOf(order, base, recipe));
-  // A full queue is noticed before the ledger is asked. A file has entered the queue before its probe.
+  // A full queue is noticed before credits are reserved. A file has entered the queue before its probe.
   if (!asset) lease.choose(workerKindOf(recipe));
   onStep?.('reserve');
   const paid = await order.reserve(base, recipe);
@@ -99,7 +98,7 @@ async function draw(
   const file = directory.file('output');
   onStep?.(asset ? 'render' : 'queue');
   const rendered = await countingFailures(order, lease.render({ recipe, asset, output: file }, onProgress));
-  // The worker is for others while the file is delivered.
+  // The worker is free for others while the file is delivered.
   lease.close();
   signal.throwIfAborted();
   const facts = { ...rendered, warnings: uniqueWarnings([...rendered.warnings, ...mediaWarnings(recipe)]) };

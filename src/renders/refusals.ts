@@ -31,7 +31,7 @@ export class Refusals {
     try {
       await this.#usage.addRefusals(counts);
     } catch (error) {
-      // Kept for the next flush.
+      // These counts are kept for the next flush.
       for (const count of counts) this.#add(count);
       throw error;
     }
@@ -45,7 +45,7 @@ export class Refusals {
   }
 }
 
-/** The name of an error in an account's usage history. */
+/** Returns the name of an error in an account's usage history. */
 export function outcomeOf(error: unknown): string {
   return error instanceof AppError ? error.code : 'internal_error';
 }

@@ -11,7 +11,7 @@ export interface ActionDependencies {
   readonly runner: Pick<RenderRunner, 'cancel'>;
 }
 
-/** Cancels the render unless it has ended, and returns it. Undefined when there is none in scope. */
+/** Cancels the render unless it has ended, and returns it. Returns undefined when there is none in scope. */
 export async function cancelRender(
   { renders, runner }: Pick<ActionDependencies, 'renders' | 'runner'>,
   scope: RenderScope,
@@ -32,7 +32,7 @@ export async function deleteEnded(
   await renders.remove(scope, id);
 }
 
-/** What a signed-in user can do with a render of the account. */
+/** The actions of a signed-in user on the account's renders. */
 export class RenderActions {
   readonly #dependencies: ActionDependencies;
 
@@ -40,12 +40,12 @@ export class RenderActions {
     this.#dependencies = dependencies;
   }
 
-  /** Undefined when there is no such render. It may have ended before it could be canceled. */
+  /** Returns undefined when there is no such render. It may have ended before it could be canceled. */
   async cancel(accountId: string, id: string): Promise<RenderRecord | undefined> {
     return await cancelRender(this.#dependencies, { accountId }, id);
   }
 
-  /** False when there is no such render, or it hasn't ended. */
+  /** Returns false when there is no such render, or it hasn't ended. */
   async remove(accountId: string, id: string): Promise<boolean> {
     const render = await this.#dependencies.renders.find({ accountId }, id);
     if (render?.finishedAt === undefined) return false;

@@ -1,4 +1,4 @@
-// What is stored about a finished file, and putting the file into storage.
+// The stored facts of a finished file, and its transfer into storage.
 
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
@@ -8,11 +8,11 @@ import type { RenderSuccess } from '../store/renders/render.ts';
 import type { FinishedRender } from './perform-render.ts';
 
 const resultSchema = z.object({
-  /** As they would have been sent with the file. */
+  /** The headers as they would have been sent with the file. */
   headers: z.record(z.string(), z.string()),
   width: z.number(),
   height: z.number(),
-  /** In seconds; null for images. */
+  /** The duration in seconds. Null for images. */
   duration: z.number().nullable(),
   warnings: z.array(z.string()),
   missingGlyphs: z.number(),
@@ -20,7 +20,7 @@ const resultSchema = z.object({
 
 export type RenderResult = z.infer<typeof resultSchema>;
 
-/** Bytes of a link's secret: more than anyone can guess. */
+/** The number of random bytes of a link's secret, which can't be guessed. */
 const TOKEN_BYTES = 24;
 /** Headers about this one response, not about the file. */
 const NOT_STORED: ReadonlySet<string> = new Set(['server-timing', 'x-render-duration-ms']);
@@ -29,7 +29,7 @@ export function parseResult(json: string): RenderResult {
   return resultSchema.parse(JSON.parse(json));
 }
 
-/** The extension of the file that a client would save. */
+/** Returns the extension of the file that a client would save. */
 export function extensionOf({ headers }: Pick<RenderResult, 'headers'>): string {
   const name = /\.(?<extension>\w+)"$/u.exec(headers['content-disposition'] ?? '');
   return must(name?.groups?.['extension'], 'the extension of a result');

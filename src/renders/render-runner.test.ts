@@ -5,7 +5,7 @@ import { RenderRunner, type RunnerOptions } from './render-runner.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Runs one attempt that fails with this code, and returns what becomes of the render. */
+/** Runs one attempt that fails with this code, and returns the fate of the render. */
 async function outcomeOf(code: ErrorCode, attempt: number, startedMsAgo = 0): Promise<string> {
   const startedAt = new Date(Date.now() - startedMsAgo);
   const claim = { attempt: { renderId: 'r', number: attempt }, render: { id: 'r', accountId: 'a', startedAt } };

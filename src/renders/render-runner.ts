@@ -1,5 +1,5 @@
-// Runs accepted renders on this server: claims rows that are due, keeps their leases and writes how they ended. Every API
-// server has one runner. What a dead server had claimed is claimed again when its lease has run out.
+// Runs accepted renders on this server: claims rows that are due, keeps their leases and writes how they ended. Every
+// API server has one runner. Renders of a dead server are claimed again when its lease has run out.
 
 import { AttemptLost } from '../store/renders/lock-attempt.ts';
 import type { Renders } from '../store/renders/renders.ts';
@@ -20,7 +20,7 @@ import { repeatWrite } from './repeat-write.ts';
 export interface RunnerOptions extends AttemptDependencies {
   readonly renders: Renders;
   readonly metrics: Metrics;
-  /** For links to the documentation in problems; undefined if it isn't set. */
+  /** Used for links to the documentation in problems. Undefined if it isn't set. */
   readonly publicUrl: string | undefined;
 }
 
@@ -29,11 +29,11 @@ const POLL_MS = 500;
 const RENEW_MS = 3_000;
 const MAX_RETRY_MS = 30_000;
 const FIRST_RETRY_MS = 500;
-/** A render that ends its worker again and again is at fault itself. */
+/** A render that ends its worker again and again is itself the cause. */
 const MAX_ATTEMPTS = 20;
-/** Fetching takes a connection and little else. The store limits what one account can have of them. */
+/** Fetching takes a connection and little else. The store limits the number per account. */
 const MAX_FETCHES = 64;
-/** Trouble of this service that may be over soon. */
+/** Codes of temporary failures of this service. */
 const TEMPORARY: ReadonlySet<ErrorCode> = new Set([
   'overloaded',
   'renderer_unavailable',
@@ -72,12 +72,12 @@ export class RenderRunner {
     this.wake();
   }
 
-  /** There may be a render to claim. */
+  /** Tells the runner that there may be a render to claim. */
   wake(): void {
     for (const lane of RENDER_LANES) void this.#fill(lane);
   }
 
-  /** Stops work on a render that was canceled. On another server, the lease can't be renewed. */
+  /** Stops work on a canceled render. On another server, the lease can't be renewed. */
   cancel(renderId: string): void {
     for (const lane of RENDER_LANES) this.#running[lane].get(renderId)?.abort(new AttemptLost(renderId));
     this.#notify(renderId);
@@ -99,7 +99,7 @@ export class RenderRunner {
     });
   }
 
-  /** Claims nothing more, and gives back what hasn't ended after `graceMs`. */
+  /** Claims nothing more, and gives back renders that haven't ended after `graceMs`. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     clearInterval(this.#timer);
@@ -114,7 +114,7 @@ export class RenderRunner {
   #hasRoom(lane: RenderLane): boolean {
     if (lane === 'fetch') return this.#fetching.size < MAX_FETCHES;
     const { images, videos } = this.#options.renderer.status();
-    // At least one, so that a render is claimed even while all workers restart.
+    // The number is at least one, so that a render is claimed even while all workers restart.
     const workers = Math.max(1, (lane === 'image' ? images : videos).ready);
     const running = [...this.#running[lane].values()];
     const heldBack = running.filter((controller) => this.#heldBack.has(controller)).length;
@@ -212,7 +212,7 @@ export class RenderRunner {
     throw new AttemptLost(renderId);
   }
 
-  /** The sweep would delete it, too, but later. Never rejects. */
+  /** The sweep would delete the asset, too, but later. Never rejects. */
   async #deleteAsset({ id: renderId, asset }: RenderRecord): Promise<void> {
     if (asset === undefined) return;
     const { renders, storage, logger } = this.#options;
@@ -231,7 +231,7 @@ export class RenderRunner {
     const entry = { renderId, accountId: render.accountId, attempt: number, code: error.code };
     const age = Date.now() - (render.startedAt ?? new Date()).getTime();
     const isShutdown = error.code === 'shutting_down';
-    // Neither a shutdown nor a storage that is away or full can be the fault of the render.
+    // Neither a shutdown nor unavailable or full storage can be the fault of the render.
     const mayRepeat = number < MAX_ATTEMPTS || isShutdown || error.code.startsWith('storage_');
     try {
       if (TEMPORARY.has(error.code) && age < ASYNC_BUDGET_MS && mayRepeat) {
@@ -297,7 +297,7 @@ export class RenderRunner {
 }
 
 interface AttemptLease {
-  /** A worker renders. */
+  /** Called when a worker starts to render. */
   readonly start: () => void;
   readonly stop: () => void;
 }

@@ -9,12 +9,12 @@ export const RESULTS_PATH = '/v1/results';
 export const RENDERS_PATH = '/v1/renders';
 export const BATCHES_PATH = '/v1/batches';
 
-/** The path of a link, on any server with this database. */
+/** Returns the path of a link, on any server with this database. */
 export function resultPath({ token }: Pick<StoredOutput, 'token'>, result: RenderResult): string {
   return `${RESULTS_PATH}/${token}.${extensionOf(result)}`;
 }
 
-/** `baseUrl` is where clients reach this server. */
+/** `baseUrl` is the URL at which clients reach this server. */
 export function renderToJson(render: RenderRecord, baseUrl: string): ResponseOf<'Render'> {
   const { id, status, progress, mode, batchId, createdAt, startedAt, finishedAt, output } = render;
   const result = render.result === undefined ? undefined : parseResult(render.result);
@@ -50,7 +50,7 @@ export function renderToJson(render: RenderRecord, baseUrl: string): ResponseOf<
 
 export const MAX_BATCH = 100;
 
-/** A batch as the API shows it. `renders` are all of its renders. */
+/** Returns a batch as the API shows it. `renders` are all of its renders. */
 export function batchToJson(batchId: string, renders: readonly RenderRecord[], baseUrl: string): ResponseOf<'Batch'> {
   const count = (status: RenderStatus): number => renders.filter((render) => render.status === status).length;
   return {

@@ -7,7 +7,7 @@ const ATTEMPTS = 8;
 const FIRST_PAUSE_MS = 500;
 
 export interface RepeatOptions {
-  /** No pause delays a shutdown. */
+  /** Returns true during a shutdown, which no pause may delay. */
   readonly isStopping: () => boolean;
   /** Called before each repetition. */
   readonly onFailure: (error: AppError) => void;

@@ -28,7 +28,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const newPath = (): string => path.join(root, `file-${(files += 1)}`);
 
-/** A finished render of so many bytes, `age` milliseconds old. */
+/** Creates a finished render of this many bytes, `age` milliseconds old. */
 function rendered(bytes: number, age = 0): string {
   const file = newPath();
   writeFileSync(file, 'x'.repeat(bytes));

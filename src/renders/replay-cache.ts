@@ -1,6 +1,6 @@
-// Delivered files, kept so that a repeated idempotency key gets the same bytes. The cache is bounded: the oldest files are
-// evicted first, and a file that is gone is rendered again. Several servers may share the directory, so what is in it counts,
-// not what this process remembers.
+// Delivered files, kept so that a repeated idempotency key gets the same bytes. The cache is bounded: the oldest files
+// are evicted first, and an evicted file is rendered again. Several servers may share the directory, so its content
+// counts, not what this process remembers.
 
 import { link, mkdir, readdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -20,7 +20,7 @@ interface CachedFile {
 export class ReplayCache {
   readonly #directory: string;
   readonly #maxBytes: number;
-  /** What this process has added since it last read the directory. */
+  /** The bytes that this process has added since it last read the directory. */
   #addedBytes = 0;
 
   private constructor(directory: string, maxBytes: number) {
@@ -37,8 +37,8 @@ export class ReplayCache {
   }
 
   /**
-   * Makes the kept file available at `file`, as a hard link: it stays there even when another server evicts it while it is
-   * being sent. False when the cache doesn't have it.
+   * Makes the kept file available at `file`, as a hard link. It stays there even when another server evicts it while it
+   * is being sent. Returns false when the cache doesn't have it.
    */
   async restore(renderId: string, file: string): Promise<boolean> {
     try {
@@ -50,7 +50,7 @@ export class ReplayCache {
     }
   }
 
-  /** Keeps a hard link to the file, which takes no time or space; the file itself may be removed afterwards. */
+  /** Keeps a hard link to the file, which takes no time or space. The file itself may be removed afterwards. */
   async keep(renderId: string, file: string): Promise<void> {
     const { size } = await stat(file);
     if (size > this.#maxBytes) return;
@@ -95,7 +95,7 @@ export class ReplayCache {
   }
 }
 
-/** Undefined when another server has just removed it. */
+/** Returns undefined when another server has just removed it. */
 async function describeFile(file: string): Promise<CachedFile | undefined> {
   try {
     const { size, mtimeMs } = await stat(file);

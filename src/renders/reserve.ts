@@ -1,6 +1,6 @@
 // Credits of a render: reserved before it starts, settled when the last byte has been sent, released otherwise. The
-// allowance for broken deliveries is in `account/broken-delivery.ts`. What a crashed server had reserved is released, never
-// charged.
+// allowance for broken deliveries is in `account/broken-delivery.ts`. The reservations of a crashed server are
+// released, never charged.
 
 import { type Balance, remaining } from '../account/credits.ts';
 import { AppError } from '../errors.ts';
@@ -18,18 +18,24 @@ export interface ReservationRequest {
   readonly renderId: string;
   readonly kind: RenderKind;
   readonly credits: number;
-  /** Of an asynchronous render; see `NewHold`. */
+  /** Set for an asynchronous render; see `NewHold`. */
   readonly attempt?: number;
-  /** Of a request with the same idempotency key. */
+  /** True for a request with the same idempotency key as a delivered one. */
   readonly isReplay: boolean;
 }
 
-/** The reserved credits of one render. Ends once, by `settle`, `release` or `breakOff`; what comes later does nothing. */
+/**
+ * The reserved credits of one render. A reservation ends once, by `settle`, `release` or `breakOff`. Later calls do
+ * nothing.
+ */
 export interface Reservation extends Payment {
   readonly credits: number;
   readonly remaining: number;
   settle(durationMs: number, remember?: Remembered): Promise<void>;
-  /** The client left during the delivery. Returns whether it was charged all the same; see `account/broken-delivery.ts`. */
+  /**
+   * Called when the client left during the delivery. Returns whether it was charged all the same; see
+   * `account/broken-delivery.ts`.
+   */
   breakOff(broken: DeliveryBroken, durationMs: number, remember?: Remembered): Promise<boolean>;
 }
 
@@ -42,7 +48,9 @@ export class CreditReservations {
     this.#logger = logger;
   }
 
-  /** Throws `quota_exceeded` when too few credits are left in the billing period, `test_renders_exceeded` likewise. */
+  /**
+   * Throws `quota_exceeded` when too few credits are left in the billing period, and `test_renders_exceeded` likewise.
+   */
   async reserve(caller: Caller, request: ReservationRequest): Promise<Reservation> {
     const { renderId, kind, credits, attempt, isReplay } = request;
     const { accountId, keyId, mode, subscription, plan } = caller;
@@ -93,7 +101,7 @@ export class CreditReservations {
     };
   }
 
-  /** Never throws: the response has been sent. The ledger retries what the database could not take. */
+  /** Never throws, because the response has been sent. The ledger retries writes that the database refused. */
   async #end(renderId: string, write: () => Promise<boolean>): Promise<void> {
     try {
       if (!(await write())) this.#logger.warn({ renderId }, 'hold released before its render ended');

@@ -21,7 +21,7 @@ export async function deleteExpiredObjects(options: RetentionOptions): Promise<n
   const { renders } = options;
   const deletion = new Deletion(options);
   for (;;) {
-    // Those that couldn't be deleted are found again.
+    // Objects that couldn't be deleted are found again.
     const objects = await renders.expiredObjects(BATCH + deletion.failed.size);
     const page = objects.filter(({ name }) => !deletion.failed.has(name));
     let deleted = 0;
@@ -52,7 +52,7 @@ async function deleteOrphans(options: RetentionOptions, now: Date): Promise<void
   }
 }
 
-/** One object that can't be deleted must not keep all others. */
+/** One object that can't be deleted must not keep all others from being deleted. */
 class Deletion {
   readonly failed = new Set<string>();
   deleted = 0;

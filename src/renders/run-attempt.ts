@@ -36,24 +36,24 @@ export interface AttemptDependencies extends AccountServices {
   readonly plans: PlanBook;
   readonly renderer: Renderer;
   readonly resultHours: number;
-  /** Of all accounts together. */
+  /** The limit of all accounts together. */
   readonly serviceBytes: number;
 }
 
 const FETCH_SECONDS = 600;
 
-/** What the runner wants to know about an attempt. */
+/** Callbacks for the progress of an attempt. */
 export interface AttemptListener {
-  /** The file is on this server. From here on, the attempt waits for a worker or uses one. */
+  /** Called when the file is on this server. From here on, the attempt waits for a worker or uses one. */
   readonly onLoaded: () => void;
-  /** A worker starts to render. */
+  /** Called when a worker starts to render. */
   readonly onStarted: () => void;
-  /** The render is long and waits for another long one. */
+  /** Called when the render is long and waits for another long one. */
   readonly onHeldBack: () => void;
   readonly onProgress: (fraction: number) => void;
 }
 
-/** Returns the stored result. Whether it counts is decided when the row is changed. */
+/** Returns the stored result. The change of the row decides whether it counts. */
 export async function runAttempt(
   dependencies: AttemptDependencies,
   claim: ClaimedRender,
@@ -91,7 +91,7 @@ export async function runAttempt(
   }
 }
 
-/** For the result of a request that was accepted, and counted, before. */
+/** Checks the room for the result of a request that was already accepted, and counted. */
 async function assertRoom(
   { renders, serviceBytes }: AttemptDependencies,
   caller: Caller,
@@ -100,7 +100,7 @@ async function assertRoom(
   await assertStorageRoom(renders, caller, bytes, { serviceBytes, of: 'result' });
 }
 
-/** The caller as it was when the request was accepted. Its period is the one to charge. */
+/** Returns the caller as it was when the request was accepted. Its period is the one to charge. */
 async function callerOf({ accounts, plans }: AttemptDependencies, render: RenderRecord): Promise<Caller> {
   const { accountId, keyId, mode, period, renews } = render;
   const account = must(await accounts.find(accountId), 'the account of a render');
@@ -166,7 +166,7 @@ async function renderAndStore(
     reserve: async (base, recipe) => ({ ...(await order.reserve(base, recipe)), release: async () => undefined }),
     deliver: async (finished, { credits }) => {
       logWarnings(dependencies, paying, finished);
-      // Only now is the size known. The render fails here without a charge.
+      // The size is known only now. The render fails here without a charge.
       await assertRoom(dependencies, caller, finished.bytes);
       disk.addResult(finished.bytes);
       const result = { renderId, finished, credits };
@@ -180,7 +180,9 @@ function formatOf(format: string): AssetFormat {
   throw new TypeError(`the stored asset has the unknown format ${format}`);
 }
 
-/** Whether the render belongs to another server or was canceled, so that nothing about it may be changed here. */
+/**
+ * Returns whether the render belongs to another server or was canceled, so that nothing about it may be changed here.
+ */
 export function isLost(error: unknown): boolean {
   return error instanceof AttemptLost;
 }

@@ -1,4 +1,4 @@
-// The limits of what an account and the service have stored. The limits of accepted requests are in accept.ts.
+// The storage limits of an account and of the service. The limits of accepted requests are in accept.ts.
 
 import { AppError } from '../errors.ts';
 import type { OverStorage, StorageLimits } from '../store/renders/render.ts';
@@ -9,12 +9,12 @@ const RETRY_AFTER_SECONDS = 2;
 const RETRY_SERVICE_AFTER_SECONDS = 60;
 
 /**
- * Which part of the service's storage may be in use when something is added. What is left is for results of requests that
- * were accepted before. Plans without a price get less, so that accounts that cost nothing can't use up what others pay for.
+ * The shares of the service's storage that may be in use when something is added. The rest is for results of requests
+ * that were accepted before. Plans without a price get less, so that free accounts can't use up what others pay for.
  */
 const SHARES = { request: 0.9, freeRequest: 0.5, result: 1 } as const;
 
-/** The storage of the service, and what is added to it: a new request, or the result of one that was accepted. */
+/** The storage of the service, and the addition to it: a new request, or the result of one that was accepted. */
 export interface StorageUse {
   readonly serviceBytes: number;
   readonly of: 'request' | 'result';

@@ -9,7 +9,10 @@ import type { ReceivedFile } from '../media/receive-asset.ts';
 const requestSchema = z.object({
   isJson: z.boolean(),
   fields: z.array(z.object({ name: z.string(), value: z.unknown() })),
-  /** The request was delivered and charged before, so its render is free. With `asset_url`, for the file with this hash. */
+  /**
+   * Set if the request was already delivered and charged, so its render is free. With `asset_url`, for the file with
+   * this hash.
+   */
   replay: z.object({ sha256: z.string().optional() }).optional(),
 });
 
@@ -21,14 +24,14 @@ export function storeRequest({ fields, isJson = false }: RequestFields): string 
   return JSON.stringify({ isJson, fields: fields.map(({ name, value }) => ({ name, value })) });
 }
 
-/** The same request as a repetition of one that was delivered. `facts` are those of `Remembered`. */
+/** Returns the same request as a repetition of a delivered one. `facts` are those of `Remembered`. */
 export function asReplay(request: string, facts: string): string {
   const { sha256 } = JSON.parse(facts) as { readonly sha256?: string };
   const replay: StoredReplay = sha256 === undefined ? {} : { sha256 };
   return JSON.stringify({ ...requestSchema.parse(JSON.parse(request)), replay });
 }
 
-/** Undefined when the render isn't a repetition. */
+/** Returns undefined when the render isn't a repetition. */
 export function replayOf(request: string): StoredReplay | undefined {
   return requestSchema.parse(JSON.parse(request)).replay;
 }
@@ -38,12 +41,15 @@ export function restoreRequest(json: string, asset: ReceivedFile | undefined): R
   return { fields, isJson, faults: [], hasAsset: asset !== undefined, asset };
 }
 
-/** The same for `async` and for the `prefer` header, and different from that of a request that waits for its render. */
+/**
+ * The fingerprint is the same for `async` and for the `prefer` header, and different from that of a request that waits
+ * for its render.
+ */
 export function asyncFingerprint({ fields, asset }: Pick<ReceivedForm, 'fields' | 'asset'>): string {
   return fingerprint({ fields: [...withoutAsync(fields), { name: 'async', value: true }], asset });
 }
 
-/** That of the same request if it waited for its render. */
+/** Returns the fingerprint of the same request if it waited for its render. */
 export function waitingFingerprint({ fields, asset }: Pick<ReceivedForm, 'fields' | 'asset'>): string {
   return fingerprint({ fields: withoutAsync(fields), asset });
 }

@@ -1,11 +1,11 @@
-// Renders with a test key are free, so each account has only so many a day.
+// Renders with a test key are free, so each account has a daily limit.
 
 import { AppError } from '../errors.ts';
 
 export const TEST_RENDERS_PER_DAY = 500;
 const DAY_SECONDS = 86_400;
 
-/** `actual`: including the refused renders. */
+/** `actual` includes the refused renders. */
 export function testRendersExceeded(actual: number): AppError {
   const limit = TEST_RENDERS_PER_DAY;
   const detail = `Test keys of an account can make ${limit} renders per day. Use a live key, or try again tomorrow (UTC).`;

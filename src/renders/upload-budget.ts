@@ -1,5 +1,6 @@
-// Limits the bytes that running requests keep on disk, uploads and results together, and the time one upload may take. An
-// upload of announced size is reserved before it starts; one of unknown size (chunked) reserves more as its bytes arrive.
+// Limits the bytes that running requests keep on disk, uploads and results together, and the duration of one upload. An
+// upload of announced size is reserved before it starts. One of unknown size (chunked) reserves more as its bytes
+// arrive.
 
 import { statfs } from 'node:fs/promises';
 import { AppError } from '../errors.ts';
@@ -14,18 +15,18 @@ const STEP_BYTES = 4 * 1024 * 1024;
 
 /** The disk space of one request. */
 export interface DiskReservation {
-  /** Reserves more when the upload has grown beyond what is reserved. Throws when the budget is used up. */
+  /** Reserves more when the upload has grown beyond its reservation. Throws when the budget is used up. */
   grow(uploadedBytes: number): void;
-  /** Counts the result. Never throws, because the result exists already; later uploads wait for the space instead. */
+  /** Counts the result. Never throws, because the result exists already. Later uploads wait for the space instead. */
   addResult(bytes: number): void;
   /** Returns the space. Does nothing the second time. */
   release(): void;
 }
 
 export interface UploadLimits {
-  /** Of all running requests together. */
+  /** The limit of all running requests together. */
   readonly maxBytes: number;
-  /** Of one upload. */
+  /** The limit of one upload. */
   readonly maxSeconds: number;
 }
 
@@ -48,14 +49,14 @@ export class UploadBudget {
     return this.#reserved;
   }
 
-  /** `announcedBytes`: the size of the upload, undefined if the client did not say. */
+  /** `announcedBytes` is the size of the upload, or undefined if the client did not send it. */
   async reserve(announcedBytes: number | undefined): Promise<DiskReservation> {
     await this.#checkDisk();
     let bytes = 0;
     let isReleased = false;
     let uploadBytes = 0;
     const add = (more: number): void => {
-      // The client has left: nothing would return what is added now.
+      // The client has left, so a further reservation would never be released.
       if (isReleased) return;
       bytes += more;
       this.#reserved += more;
@@ -79,7 +80,7 @@ export class UploadBudget {
     };
   }
 
-  /** A request that is alone may use more than the budget, so that an upload within its plan is always possible. */
+  /** A single request may use more than the budget, so that an upload within its plan is always possible. */
   #assertRoom(more: number, own: number): void {
     const others = this.#reserved - own;
     const isOverBudget = others > 0 && this.#reserved + more > this.#maxBytes;

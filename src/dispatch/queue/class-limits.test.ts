@@ -1,4 +1,4 @@
-// What the class and the length of renders mean for their order.
+// The effect of the class and the length of renders on their order.
 
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../errors.ts';
@@ -55,7 +55,7 @@ class ClassQueue {
     this.queue.release(entry, undefined);
   }
 
-  /** Work that was served to a class. */
+  /** Returns the work that was served to a class. */
   workOf(leaseClass: LeaseClass): number {
     return this.served.filter((entry) => entry.class === leaseClass).reduce((sum, { cost }) => sum + cost, 0);
   }

@@ -4,21 +4,21 @@ import type { AssetKind } from '../../media/sniff.ts';
 import type { Recipe } from '../../render/compose.ts';
 import type { VideoRecipe } from '../../render/video-recipe.ts';
 
-/** Weight of the newest render in the moving averages. */
+/** The weight of the newest render in the moving averages. */
 const LEARNING_RATE = 0.1;
 /** Every render costs something, however small. */
 const MIN_MS = 3;
 /** Small images take longer than their pixels suggest. */
 const MIN_MEGAPIXELS = 0.05;
-/** Share of a video frame's cost that remains when it is decoded but not encoded. */
+/** The share of a video frame's cost that remains when it is decoded but not encoded. */
 const DROPPED_FRAME_COST = 0.25;
 
 /** HDR takes a deeper decoder and tone mapping, so it has a rate of its own. */
 type RenderClass = Recipe['kind'] | 'hdr';
 
 /**
- * Until the first render: milliseconds per megapixel, for videos per megapixel and frame, for layouts per bar, measured on two
- * cores.
+ * The rates until the first render: milliseconds per megapixel, for videos per megapixel and frame, for layouts per
+ * bar, measured on two cores.
  */
 const INITIAL_MS_PER_UNIT: Readonly<Record<RenderClass, number>> = {
   transparent: 4,
@@ -27,7 +27,7 @@ const INITIAL_MS_PER_UNIT: Readonly<Record<RenderClass, number>> = {
   video: 12,
   hdr: 19,
 };
-/** A shorter video says more about the start of a decoder than about the rate of frames. In megapixels times frames. */
+/** In megapixels times frames. A shorter video says more about the start of a decoder than about the rate of frames. */
 const MIN_LEARNED_VIDEO_UNITS = 20;
 /** A learned rate may refuse videos only up to this multiple of the initial one, whatever unusual renders came before. */
 const MAX_RATE_FACTOR = 4;
@@ -41,7 +41,7 @@ export class CostModel {
     this.#usualMs = INITIAL_USUAL_MS[kind];
   }
 
-  /** The cost of an average render, for assets that have not been probed yet. */
+  /** Returns the cost of an average render, for assets that have not been probed yet. */
   get usualMs(): number {
     return this.#usualMs;
   }
@@ -50,7 +50,7 @@ export class CostModel {
     return MIN_MS + this.#msPerUnit[classOf(recipe)] * unitsOf(recipe);
   }
 
-  /** Like `estimateMs`, but careful: for refusing a render because it would take too long. */
+  /** Like `estimateMs`, but a lower bound, for refusing a render because it would take too long. */
   leastMs(recipe: Recipe): number {
     const renderClass = classOf(recipe);
     const maxRate = INITIAL_MS_PER_UNIT[renderClass] * MAX_RATE_FACTOR;
@@ -78,7 +78,7 @@ function classOf(recipe: Recipe): RenderClass {
 }
 
 function unitsOf(recipe: Recipe): number {
-  // A layout draws nothing, so its cost follows its bars and not its size.
+  // A layout draws nothing, so its cost depends on its bars and not on its size.
   if (recipe.kind === 'layout') return Math.max(1, recipe.overlays.length);
   const megapixels = Math.max(MIN_MEGAPIXELS, (recipe.canvas.width * recipe.canvas.height) / 1e6);
   return recipe.kind === 'video' ? megapixels * Math.max(1, framesOf(recipe)) : megapixels;

@@ -9,7 +9,7 @@ import { FairQueue, type QueueEntry } from './fair-queue.ts';
 interface Render {
   readonly account: 'a' | 'b' | 'c';
   readonly estimate: number;
-  /** Known after dispatch, as after a probe. */
+  /** The cost is known after dispatch, as after a probe. */
   readonly cost: number;
 }
 
@@ -57,7 +57,7 @@ class Simulation {
         () => undefined,
       );
     } catch {
-      // Refused.
+      // The render was refused.
     }
     await settled();
   }
@@ -79,7 +79,7 @@ class Simulation {
   }
 }
 
-/** A slot is given by a promise. */
+/** Slots are given by promises. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
 }
@@ -124,13 +124,13 @@ it('gives two backlogged accounts equal shares in any window, after any history'
   );
 });
 
-/** The dispatches before the last entry of either account. */
+/** Returns the dispatches before the last entry of either account. */
 function whileBothWait(dispatched: readonly Render[], ...backlogs: readonly (readonly Render[])[]): readonly Render[] {
   const ends = backlogs.map((renders) => dispatched.indexOf(must(renders.at(-1), 'the last render')));
   return dispatched.slice(0, Math.min(...ends));
 }
 
-/** Over all windows: by how much one account received more work than the other. */
+/** Returns the largest lead of one account over the other in any window, in work received. */
 function largestLead(renders: readonly Render[]): number {
   let [lead, highest, lowest] = [0, 0, 0];
   for (const render of renders) {
@@ -142,7 +142,7 @@ function largestLead(renders: readonly Render[]): number {
   return highest - lowest;
 }
 
-/** The largest cost of each account together. */
+/** Returns the sum of the largest cost of each account. */
 function largestCosts(renders: readonly Render[]): number {
   const largest = { a: 0, b: 0, c: 0 };
   for (const { account, cost } of renders) largest[account] = Math.max(largest[account], cost);

@@ -261,7 +261,7 @@ describe('a full queue', () => {
     test.addMany(10, 'a', 1_000);
     const late = test.enter({ account: 'a', class: 'interactive', cost: 1_000, budgetMs: 5_000 });
     await expect(late).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 10 });
-    // Another account does not wait behind all entries of the first one.
+    // Another account doesn't wait behind all entries of the first one.
     test.add('b', 1_000, { budgetMs: 5_000 });
     expect(test.queue.waiting).toBe(11);
   });

@@ -1,6 +1,7 @@
-// Who gets a slot next. Renders that someone waits for and renders in the background share the slots nine to one, and within
-// each of the two, accounts share them by what their renders cost. Guests and layouts hold at most half of the slots each, and
-// long renders leave a slot to short ones; where there is none to leave, they wait until no short one does.
+// Decides which entry gets a slot next. Renders with a waiting caller and renders in the background share the slots
+// nine to one, and within each of the two, accounts share them by the cost of their renders. Guests and layouts hold at
+// most half of the slots each. Long renders leave a slot to short ones and, where there is only one slot, wait until no
+// short render waits.
 
 import { AppError } from '../../errors.ts';
 import type { LeaseClass } from '../renderer.ts';
@@ -9,14 +10,17 @@ import { Shares } from './shares.ts';
 export interface QueueEntry {
   readonly account: string;
   readonly class: LeaseClass;
-  /** Estimated milliseconds of work. */
+  /** The work in estimated milliseconds. */
   readonly cost: number;
-  /** Milliseconds for waiting and work together before the response comes too late. */
+  /** The milliseconds for waiting and work together before the response comes too late. */
   readonly budgetMs: number;
-  /** It was charged when it had a slot before. Such an entry goes first and is never refused. */
+  /** True if the entry was charged when it had a slot before. Such an entry goes first and is never refused. */
   readonly isCharged?: boolean;
   isLong?: boolean;
-  /** Set when it is served: entries in the background and others wanted the slot. Only then is it charged to its side. */
+  /**
+   * Set when the entry is served while both background and other entries wanted the slot. Only then is it charged to
+   * its side.
+   */
   isContested?: boolean;
 }
 
@@ -24,7 +28,7 @@ export interface QueueEntry {
 export interface SlotSource<Slot> {
   /** All slots, busy ones included. */
   readonly total: () => number;
-  /** How many of them long entries leave to short ones. */
+  /** The number of slots that long entries leave to short ones. */
   readonly forShort: () => number;
   readonly free: () => number;
   /** Called only when a slot is free. */
@@ -40,12 +44,12 @@ interface Waiter<Slot> {
 }
 
 interface Account<Slot> {
-  /** In order of arrival, without charged entries. */
+  /** Entries in order of arrival, without charged ones. */
   readonly waiters: Waiter<Slot>[];
   inService: number;
 }
 
-/** One of the two that share the slots nine to one. */
+/** One of the two sides that share the slots nine to one. */
 interface Side<Slot> {
   readonly name: 'foreground' | 'background';
   readonly weight: number;
@@ -55,7 +59,7 @@ interface Side<Slot> {
 }
 
 const MAX_RETRY_AFTER_SECONDS = 60;
-/** Fraction of its spare time that an entry may be expected to wait. The rest is for estimates that are too low. */
+/** The fraction of its spare time that an entry may be expected to wait. The rest is for estimates that are too low. */
 const MAX_WAIT_FRACTION = 0.6;
 
 export class FairQueue<Slot> {
@@ -68,13 +72,13 @@ export class FairQueue<Slot> {
   readonly #charged: Waiter<Slot>[] = [];
   readonly #inService: Record<LeaseClass, number> = { interactive: 0, guest: 0, layout: 0, background: 0 };
   #longInService = 0;
-  /** Short entries that wait, charged ones included. */
+  /** The number of short entries that wait, including charged ones. */
   #shortWaiting = 0;
-  /** What all waiting entries cost together. A sum that is kept, because every refused request asks for it. */
+  /** The cost of all waiting entries. The sum is kept, because every refused request needs it. */
   #waitingWork = 0;
   #arrivals = 0;
 
-  /** `maxWaiting` limits the entries that someone waits for. Those in the background are limited by who sends them. */
+  /** `maxWaiting` limits the entries with a waiting caller. Entries in the background are limited by their sender. */
   constructor(slots: SlotSource<Slot>, maxWaiting: number) {
     this.#slots = slots;
     this.#maxWaiting = maxWaiting;
@@ -84,17 +88,17 @@ export class FairQueue<Slot> {
     return this.#charged.length + this.#foreground.waiting + this.#background.waiting;
   }
 
-  /** Waiting work in milliseconds of one slot. */
+  /** Returns the waiting work in milliseconds of one slot. */
   get backlogMs(): number {
     return Math.round(this.#waitingWork);
   }
 
-  /** Accounts that the queue keeps track of. */
+  /** Returns the number of accounts that the queue keeps track of. */
   get accounts(): number {
     return this.#sides.reduce((sum, { accounts }) => sum + accounts.size, 0);
   }
 
-  /** Why an entry of this account would be refused now, as far as that is known without its cost. */
+  /** Returns why an entry of this account would be refused now, as far as that is known without its cost. */
   refusal(account: string): AppError | undefined {
     return this.#isFull() && !this.#findEvictable(account) ? this.#overloaded() : undefined;
   }
@@ -109,7 +113,7 @@ export class FairQueue<Slot> {
     return this.#wait(entry, signal);
   }
 
-  /** Takes an entry that waits out of the queue. */
+  /** Removes a waiting entry from the queue. */
   withdraw(entry: QueueEntry, reason: unknown): void {
     const waiters = entry.isCharged ? this.#charged : this.#accountOf(entry).waiters;
     const waiter = waiters.find((each) => each.entry === entry);
@@ -127,7 +131,7 @@ export class FairQueue<Slot> {
     this.#forgetAccounts();
   }
 
-  /** An entry with a slot turns out to be long. False if it has to leave the slot and to wait. */
+  /** Marks an entry with a slot as long. Returns false if it has to leave the slot and wait. */
   becomeLong(entry: QueueEntry): boolean {
     if (!this.#mayServeLong()) return false;
     entry.isLong = true;
@@ -135,13 +139,13 @@ export class FairQueue<Slot> {
     return true;
   }
 
-  /** Corrects what was charged for an entry. */
+  /** Corrects the charge for an entry. */
   correct(entry: QueueEntry, difference: number): void {
     assertFinite(difference);
     const side = this.#sideOf(entry);
     const account = this.#accountOf(entry);
     if (account.waiters.length === 0) side.shares.arrive(entry.account);
-    // If nothing waits, nothing has to be made up for later.
+    // If nothing waits, there is no competition to make up for later.
     if (side.waiting === 0 && difference > 0) side.shares.charge(entry.account, difference);
     else side.shares.correct(entry.account, difference);
     if (entry.isContested) this.#shares.correct(side.name, difference / side.weight);
@@ -152,7 +156,7 @@ export class FairQueue<Slot> {
   dispatch(): void {
     while (this.waiting > 0 && this.#slots.free() > 0) {
       const next = this.#charged.find(({ entry }) => this.#mayServe(entry)) ?? this.#findNext();
-      // What waits has to leave the free slots to others.
+      // The waiting entries have to leave the free slots to others.
       if (!next) return;
       const slot = this.#serve(next.entry);
       this.#remove(next);
@@ -234,7 +238,7 @@ export class FairQueue<Slot> {
     waiters.splice(waiters.indexOf(waiter), 1);
     if (!entry.isCharged) this.#sideOf(entry).waiting -= 1;
     if (!entry.isLong) this.#shortWaiting -= 1;
-    // An empty queue is worth exactly nothing, so rounding errors don't add up.
+    // The work of an empty queue is exactly zero, so rounding errors don't add up.
     this.#waitingWork = this.waiting === 0 ? 0 : this.#waitingWork - entry.cost;
   }
 
@@ -282,7 +286,7 @@ export class FairQueue<Slot> {
     return undefined;
   }
 
-  /** The entry whose account has the lowest tag; among equals, the one that arrived first. */
+  /** Returns the entry whose account has the lowest tag. Among equals, the one that arrived first wins. */
   #findNextOf({ accounts, shares }: Side<Slot>): Waiter<Slot> | undefined {
     let next: Waiter<Slot> | undefined;
     let lowest = Number.POSITIVE_INFINITY;
@@ -311,7 +315,9 @@ export class FairQueue<Slot> {
     return this.#foreground.waiting >= this.#maxWaiting + Math.max(0, this.#slots.free());
   }
 
-  /** It waits for charged entries and for those with earlier start tags. A short one doesn't wait for long ones. */
+  /**
+   * An entry waits for charged entries and for those with earlier start tags. A short one doesn't wait for long ones.
+   */
   #expectedWaitMs({ account, isLong = false }: QueueEntry): number {
     const { accounts, shares } = this.#foreground;
     const counts = (other: QueueEntry): boolean => isLong || !other.isLong;
@@ -330,7 +336,10 @@ export class FairQueue<Slot> {
     return work / Math.max(1, isLong ? this.#maxLong() : this.#slots.total());
   }
 
-  /** The newest entry of the account with the most entries, unless the newcomer's account would then have as many. */
+  /**
+   * Returns the newest entry of the account with the most entries, unless the newcomer's account would then have as
+   * many.
+   */
   #findEvictable(newcomer: string): Waiter<Slot> | undefined {
     const { accounts } = this.#foreground;
     let longest: readonly Waiter<Slot>[] = [];

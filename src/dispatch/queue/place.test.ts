@@ -25,7 +25,7 @@ const videoOf = (frames: number | undefined, transfer = 'sdr', frameStep = 1) =>
     frameStep,
   }) as unknown as Recipe;
 
-/** Places in a queue with few slots. What is served is recorded. */
+/** Places in a queue with few slots. Served places are recorded. */
 class PlaceTest {
   readonly queue: PlaceQueue<void>;
   readonly served: QueueEntry[] = [];
@@ -60,20 +60,20 @@ class PlaceTest {
     return this.queue.place(request);
   }
 
-  /** A place that waits for a slot, or has one, for a file of which nothing is known. */
+  /** Returns a place for an unknown file that waits for a slot or has one. */
   entered(account: string): Place<void> {
     const place = this.place(account);
     place.enter();
     return place;
   }
 
-  /** What the queue would charge for a recipe. */
+  /** Returns the charge for a recipe. */
   costOf(recipe: Recipe): number {
     return this.queue.costs.estimateMs(recipe);
   }
 }
 
-/** A slot is given and given back by promises. */
+/** Promises give slots and return them. */
 async function closed(place: Place<void>): Promise<void> {
   place.close();
   await setImmediate();
@@ -188,7 +188,7 @@ describe('a place', () => {
     const damaged = Array.from({ length: 10 }, () => test.entered('damaged'));
     await closed(blocker);
     for (const place of damaged.slice(0, -1)) await closed(place);
-    // Never served, so never charged.
+    // This place was never served, so it was never charged.
     const never = test.entered('other');
     await closed(never);
     for (const account of ['other', 'damaged', 'other', 'damaged', 'other', 'damaged']) {

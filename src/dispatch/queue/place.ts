@@ -1,6 +1,6 @@
-// The place of one lease among the renders of its kind: it waits once, holds its slot between steps, and is charged what its
-// steps cost. A file waits before its probe, when nothing is known about it, so it pays for an average render then, and the
-// difference once the recipe is known.
+// The place of one lease among the renders of its kind. It waits once, holds its slot between steps, and is charged the
+// cost of its steps. A file waits before its probe, when nothing is known about it, so it is charged for an average
+// render at first, and for the difference once the recipe is known.
 
 import { AppError } from '../../errors.ts';
 import type { AssetKind } from '../../media/sniff.ts';
@@ -18,7 +18,7 @@ const MAX_OVER_BUDGET = 1.25;
 /** Renders with a higher estimate leave some slots to shorter ones. */
 const LONG_RENDER_MS = 10_000;
 
-/** The queue for one kind of worker, and what its renders cost. */
+/** The queue for one kind of worker, and the cost of its renders. */
 export class PlaceQueue<Slot> extends FairQueue<Slot> {
   readonly kind: AssetKind;
   readonly costs: CostModel;
@@ -40,7 +40,7 @@ export class Place<Slot> {
   /** Set while it waits or has a slot. */
   #entry: QueueEntry | undefined;
   #slot: Promise<Slot> | undefined;
-  /** Paid for a render that hasn't begun. */
+  /** The amount charged for a render that hasn't begun. */
   #prepaid = 0;
   #isCharged = false;
   #isLong = false;
@@ -50,19 +50,19 @@ export class Place<Slot> {
     this.#request = request;
   }
 
-  /** It waits for a slot or has one. */
+  /** Returns true while the place waits for a slot or has one. */
   get isEntered(): boolean {
     return this.#entry !== undefined;
   }
 
-  /** For a file of which nothing is known yet. Throws `overloaded` when there is no room. */
+  /** Enters the queue for a file that hasn't been probed. Throws `overloaded` when there is no room. */
   enter(): void {
     const { usualMs } = this.#queue.costs;
     this.#enter({ cost: PROBE_MS[this.#queue.kind] + usualMs });
     this.#prepaid = usualMs;
   }
 
-  /** Charges what the recipe costs beyond what was paid before, and enters the queue if it didn't yet. */
+  /** Charges the cost of the recipe beyond the amount charged before, and enters the queue if it hasn't yet. */
   charge(recipe: Recipe): void {
     const cost = this.#queue.costs.estimateMs(recipe);
     this.#isLong = cost > LONG_RENDER_MS;
@@ -100,7 +100,7 @@ export class Place<Slot> {
     if (entry === undefined || slot === undefined) return;
     this.#entry = undefined;
     this.#slot = undefined;
-    // One that waits is rejected, one that was served is released.
+    // A waiting entry is rejected, and a served one is released.
     this.#queue.withdraw(entry, this.#request.signal.reason);
     slot.then(
       (held) => this.#queue.release(entry, held),
@@ -108,13 +108,13 @@ export class Place<Slot> {
     );
   }
 
-  /** Leaves for good. What was paid for a render that didn't begin is given back. */
+  /** Leaves for good. The charge for a render that didn't begin is refunded. */
   close(): void {
     if (this.#entry && this.#isCharged) this.#refund(this.#entry);
     this.leave();
   }
 
-  /** Another place for the same render, which has paid for it. */
+  /** Returns another place for the same render, which has already been charged. */
   another(signal: AbortSignal): Place<Slot> {
     const place = new Place(this.#queue, { ...this.#request, signal });
     place.#isCharged = true;
@@ -146,7 +146,7 @@ export class Place<Slot> {
   }
 }
 
-/** Refusing at once is better than keeping a worker busy until the deadline, and the caller waiting. */
+/** Refusing at once is better than keeping a worker busy, and the caller waiting, until the deadline. */
 function tooHeavy(estimateMs: number, budgetMs: number): AppError {
   const actual = Math.round(estimateMs / 1_000);
   const limit = Math.round(budgetMs / 1_000);

@@ -1,4 +1,5 @@
-// What a compromised decoder would try, tried for real from inside: runs in a process that is started exactly like a worker.
+// The attacks of a compromised decoder, tried for real from inside: this runs in a process that is started exactly like
+// a worker.
 
 import { open, readdir, readFile, unlink, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -6,7 +7,7 @@ import path from 'node:path';
 import { ManagedProcess } from '../../media/process.ts';
 import type { Guard } from './sandbox.ts';
 
-/** What the process must not reach, and its own directory. */
+/** The targets that the process must not reach, and its own directory. */
 export interface Targets {
   readonly directory: string;
   /** A file next to the database. */
@@ -15,15 +16,15 @@ export interface Targets {
   readonly uploads: string;
   /** A file of our own program. */
   readonly codeFile: string;
-  /** A process of the server that a signal ends. */
+  /** The id of a server process that a signal ends. */
   readonly decoyPid: number;
-  /** A port on loopback that the server listens on. */
+  /** A loopback port that the server listens on. */
   readonly port: number;
   readonly fileBytes: number;
   readonly dataBytes: number;
 }
 
-/** What the process finds when it starts. */
+/** The conditions that the process finds when it starts. */
 export interface StartConditions {
   readonly environment: readonly string[];
 }
@@ -31,13 +32,16 @@ export interface StartConditions {
 export interface TrialReport {
   /** The guards that didn't hold. `processes` isn't among them, because only the server sees whether its decoy died. */
   readonly reached: readonly Guard[];
-  /** Why a worker couldn't work at this level; undefined when it could. */
+  /** The reason why a worker couldn't work at this level. Undefined when it could. */
   readonly hindrance: string | undefined;
 }
 
 type Attempt = (targets: Targets & StartConditions) => Promise<boolean>;
 
-/** Each throws or returns false when its guard holds. The memory comes last, because it leaves little for the others. */
+/**
+ * Each attempt throws or returns false when its guard holds. The memory comes last, because it leaves little for the
+ * others.
+ */
 const ATTEMPTS: readonly (readonly [Guard, Attempt])[] = [
   ['environment', async ({ environment }) => environment.some((name) => !EXPECTED_VARIABLES.test(name))],
   ['file size', async ({ directory, fileBytes }) => await growFile(path.join(directory, 'large'), fileBytes + 1)],
@@ -85,8 +89,8 @@ async function findHindrance(directory: string): Promise<string | undefined> {
 }
 
 /**
- * Whether the signal arrived tells nothing in here: in a namespace of its own, the same number can belong to this process
- * or to one of its threads. Hence a signal that this process ignores.
+ * In here, it is unknown whether the signal arrived: in a namespace of its own, the same number can belong to this
+ * process or to one of its threads. The signal is therefore one that this process ignores.
  */
 function signalDecoy(pid: number): void {
   process.on(DECOY_SIGNAL, () => undefined);
@@ -97,7 +101,10 @@ function signalDecoy(pid: number): void {
   }
 }
 
-/** In chunks, because a single buffer has a limit of its own. The memory is never touched, so success costs nothing. */
+/**
+ * Allocates in chunks, because a single buffer has a limit of its own. The memory is never touched, so success costs
+ * nothing.
+ */
 function allocate(bytes: number): boolean {
   const chunkBytes = 1024 ** 3;
   const chunks: Buffer[] = [];

@@ -1,5 +1,5 @@
-// The arguments of bubblewrap: an empty root with the program and its libraries read-only and one writable directory; no
-// network, no other processes, no /proc, no capabilities.
+// The arguments of bubblewrap: an empty root with the program and its libraries read-only and one writable directory,
+// without network, other processes, /proc or capabilities.
 
 import { EXTRA_INPUT } from '../../media/process.ts';
 import type { VisiblePaths } from './visible-paths.ts';
@@ -26,7 +26,7 @@ export function bubblewrapArguments(
     '--unshare-cgroup-try',
     '--seccomp',
     String(EXTRA_INPUT),
-    // Not --new-session: every process group is a session already, and is killed as a group.
+    // --new-session isn't needed, because every process group is a session already, and is killed as a group.
     '--die-with-parent',
     ...readOnly.flatMap((path) => ['--ro-bind', path, path]),
     ...links.flatMap(({ at, to }) => ['--symlink', to, at]),

@@ -26,7 +26,7 @@ export interface SandboxOptions extends TrialOptions {
 export interface SandboxChoice {
   /** Undefined when the machine supports none of the levels that the mode allows. */
   readonly sandbox: Sandbox | undefined;
-  /** Why stronger levels were rejected. */
+  /** The reasons why stronger levels were rejected. */
   readonly faults: readonly { readonly level: SandboxLevel; readonly fault: string }[];
 }
 

@@ -1,7 +1,8 @@
 // Resource limits that the kernel enforces for a worker. A limit on the address space is useless, because V8 reserves
-// gigabytes that it never touches. Private writable memory counts when it is allocated; an idle worker already has 1.2 GB.
+// gigabytes that it never touches. Private writable memory counts when it is allocated, and an idle worker already has
+// 1.2 GB.
 
-/** For one worker, in bytes. */
+/** The limits of one worker, in bytes. */
 export interface ResourceLimits {
   /** Resident memory. The server watches it and kills a worker that exceeds it. */
   readonly memoryBytes: number;
@@ -12,7 +13,9 @@ export interface ResourceLimits {
 const UNTOUCHED_MEMORY_BYTES = 2 * 1024 ** 3;
 const MAX_OPEN_FILES = 1_024;
 
-/** Above the limit that the server watches: it only stops workers that grow faster than the server checks. */
+/**
+ * This is above the limit that the server watches, so it only stops workers that grow faster than the server checks.
+ */
 export function dataLimit({ memoryBytes }: ResourceLimits): number {
   return memoryBytes + UNTOUCHED_MEMORY_BYTES;
 }

@@ -1,6 +1,6 @@
 // Isolation of render workers. They decode files of strangers, and a file that takes over a decoder must not reach the
-// store, other callers' assets, the network or the machine. This file says what each level guards and how a program is
-// started at it; trial.ts checks whether the guards hold on this machine.
+// store, other callers' assets, the network or the machine. This file defines what each level guards and how a program
+// is started at it. trial.ts checks whether the guards hold on this machine.
 
 import type { StartOptions } from '../../media/process.ts';
 import { must } from '../../primitives/must.ts';
@@ -9,11 +9,11 @@ import { limitArguments, type ResourceLimits } from './limits.ts';
 import { systemCallFilter } from './system-calls.ts';
 import type { VisiblePaths } from './visible-paths.ts';
 
-/** From the strongest to the weakest. */
+/** The levels from the strongest to the weakest. */
 export const SANDBOX_LEVELS = ['bubblewrap', 'limits', 'process'] as const;
 export type SandboxLevel = (typeof SANDBOX_LEVELS)[number];
 
-/** What a sandbox keeps a program from reaching or exceeding. */
+/** The things that a sandbox keeps a program from reaching or exceeding. */
 export const ALL_GUARDS = [
   'environment',
   'memory',
@@ -35,7 +35,7 @@ export const GUARDS: Readonly<Record<SandboxLevel, readonly Guard[]>> = {
   process: ['environment'],
 };
 
-/** Paths of the host's programs that isolate; undefined when not installed. */
+/** The paths of the host's programs that isolate. Undefined when not installed. */
 export interface SandboxTools {
   readonly bwrap: string | undefined;
   readonly prlimit: string | undefined;
@@ -46,7 +46,7 @@ export interface Program {
   readonly args: readonly string[];
 }
 
-/** Where bubblewrap mounts a worker's directory. */
+/** The path at which bubblewrap mounts a worker's directory. */
 const DIRECTORY_INSIDE = '/storybar-worker';
 
 export class Sandbox {
@@ -60,15 +60,18 @@ export class Sandbox {
     this.#paths = paths;
   }
 
-  /** The path of a worker's directory as the program inside sees it. */
+  /** Returns the path of a worker's directory as the program inside sees it. */
   pathInside(directory: string): string {
     return this.level === 'bubblewrap' ? DIRECTORY_INSIDE : directory;
   }
 
-  /** The program may write only to `directory`; at the strongest level, it also sees no other files but its own code. */
+  /**
+   * Starts a program that may write only to `directory`. At the strongest level, it also sees no other files but its
+   * own code.
+   */
   start(program: Program, directory: string, limits: ResourceLimits): StartOptions {
     const limited = this.level === 'process' ? program : this.#limit(program, limits);
-    // Nothing else from the server's environment. Temporary files of decoders go where they are removed with the worker.
+    // The environment contains nothing else from the server. Temporary files of decoders are removed with the worker.
     const env = { TMPDIR: this.pathInside(directory) };
     if (this.level !== 'bubblewrap') return { ...limited, env };
     const args = bubblewrapArguments(this.#paths, { outside: directory, inside: DIRECTORY_INSIDE });

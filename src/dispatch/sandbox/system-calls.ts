@@ -9,7 +9,10 @@ interface Architecture {
   readonly refused: readonly number[];
 }
 
-/** The same on every architecture: io_uring, mounting by descriptors, pidfd_getfd, quotactl_fd, memfd_secret. */
+/**
+ * Calls with the same number on every architecture: io_uring, mounting by descriptors, pidfd_getfd, quotactl_fd,
+ * memfd_secret.
+ */
 const NEW_CALLS = [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442, 443, 447];
 const CLONE3 = 435;
 
@@ -58,7 +61,7 @@ const REFUSE = 0x00050000 + 1; // EPERM
 /** The C library then falls back to the older call, whose flags the filter can check. */
 const UNKNOWN = 0x00050000 + 38; // ENOSYS
 
-/** The filter in the kernel's format; undefined for an architecture whose numbers we don't have. */
+/** Returns the filter in the kernel's format, or undefined for an architecture whose numbers we don't have. */
 export function systemCallFilter(arch: string): Uint8Array | undefined {
   const architecture = ARCHITECTURES[arch];
   if (architecture === undefined) return undefined;

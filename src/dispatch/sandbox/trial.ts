@@ -1,5 +1,5 @@
-// Checks whether a sandbox level holds on this machine: a program that is started exactly like a worker tries to break out
-// and reports what it reached.
+// Checks whether a sandbox level holds on this machine. A program that is started exactly like a worker tries to break
+// out and reports what it reached.
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ export interface TrialOptions {
   /** The program that tries to break out. */
   readonly trialFile: string;
   readonly dataDirectory: string;
-  /** Where the directories of workers are created. */
+  /** The area in which the directories of workers are created. */
   readonly directories: WorkArea;
   readonly limits: ResourceLimits;
 }
@@ -31,7 +31,7 @@ const MIN_MEMORY_BYTES = 16 * 1024 ** 2;
 
 const reportSchema = z.object({ reached: z.array(z.enum(ALL_GUARDS)), hindrance: z.string().exactOptional() });
 
-/** Returns what is wrong with the level on this machine; undefined when all its guards hold and workers can work. */
+/** Returns the fault of the level on this machine, or undefined when all its guards hold and workers can work. */
 export async function findFault(sandbox: Sandbox, options: TrialOptions): Promise<string | undefined> {
   const directory = await options.directories.directory(`trial-${randomUUID()}`);
   const secretFile = path.join(options.dataDirectory, `trial-${randomUUID()}`);
@@ -92,7 +92,7 @@ async function judge(sandbox: Sandbox, child: ManagedProcess, decoy: ManagedProc
   return isWatchable ? undefined : "the memory of a program inside can't be measured";
 }
 
-/** The first deadly signal is the one that a process dies of, so ours leaves no trace if another came before it. */
+/** A process dies of the first deadly signal, so ours leaves no trace if another one came first. */
 async function wasKilled(decoy: ManagedProcess): Promise<boolean> {
   decoy.kill();
   const { signal } = await decoy.exited;

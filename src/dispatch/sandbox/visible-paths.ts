@@ -7,14 +7,14 @@ import { must } from '../../primitives/must.ts';
 export interface VisiblePaths {
   readonly readOnly: readonly string[];
   readonly links: readonly { readonly at: string; readonly to: string }[];
-  /** Hidden, although a directory above is visible. */
+  /** Paths that are hidden, although a directory above them is visible. */
   readonly masked: readonly string[];
 }
 
 export interface VisiblePathsOptions {
   /** The directory of our package.json. */
   readonly packageRoot: string;
-  /** Holds the database, and is never visible. */
+  /** The directory with the database, which is never visible. */
   readonly dataDirectory: string;
   readonly prlimit: string | undefined;
 }
@@ -31,7 +31,7 @@ export function findVisiblePaths(options: VisiblePathsOptions): VisiblePaths {
   return { readOnly, links, masked };
 }
 
-/** Not the package directory itself, which may contain settings and the default data directory. */
+/** The package directory itself is excluded, because it may contain settings and the default data directory. */
 function ownCode(packageRoot: string): string[] {
   const own = ['dist', 'package.json'].map((name) => path.join(packageRoot, name));
   return [...own, ...ancestors(packageRoot).map((folder) => path.join(folder, 'node_modules'))].filter(existsSync);
@@ -42,7 +42,7 @@ function ancestors(folder: string): string[] {
   return parent === folder ? [folder] : [folder, ...ancestors(parent)];
 }
 
-/** Directories of the libraries that this process has loaded; on some systems they are not in /usr/lib. */
+/** Returns the directories of the libraries that this process has loaded. On some systems they are not in /usr/lib. */
 function loadedLibraries(): string[] {
   const matches = [...readFileSync('/proc/self/maps', 'utf8').matchAll(/ (?<file>\/\S+\.so(?:\.\S+)?)$/gmu)];
   const folders = matches.map(({ groups }) => path.dirname(must(groups?.['file'], 'the path of a library')));

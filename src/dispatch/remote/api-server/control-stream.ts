@@ -7,10 +7,10 @@ import { REDELIVERED_HEADER, WORKER_HEADER } from '../shared/wire.ts';
 import type { RenderSession } from './session.ts';
 
 export interface ControlStreamWriter {
-  /** The worker's name as in its presence, if it gave one. */
+  /** The worker's name as in its presence, if it sent one. */
   readonly worker?: string | undefined;
   send(message: ControlMessage): void;
-  /** Ends the stream; the worker stops whatever it is doing. */
+  /** Ends the stream, so the worker stops its work. */
   close(): void;
 }
 

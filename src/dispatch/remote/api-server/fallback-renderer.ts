@@ -16,13 +16,13 @@ import {
 import { QueueUnavailable } from '../shared/queue-unavailable.ts';
 
 export interface PreferredRenderer extends Renderer {
-  /** False while it is known that no worker would take a render of this kind. */
+  /** Returns false while it is known that no worker would take a render of this kind. */
   isAvailable(kind: AssetKind): boolean;
 }
 
 export interface Fallback {
   readonly renderer: Renderer;
-  /** Whether it has workers of this kind. */
+  /** True for each kind of which it has workers. */
   readonly serves: Readonly<Record<AssetKind, boolean>>;
 }
 
@@ -45,7 +45,7 @@ export class FallbackRenderer implements Renderer {
     return (isLocal ? this.#fallback.renderer : this.#preferred).refusal(account, kind);
   }
 
-  /** The slots of both renderers; `remote` says how many of them are on other machines. */
+  /** Returns the slots of both renderers. `remote` has the number of those on other machines. */
   status(): RendererStatus {
     const [remote, local] = [this.#preferred.status(), this.#fallback.renderer.status()];
     const sum = (kind: 'images' | 'videos') => ({

@@ -1,5 +1,5 @@
-// The API server's HTTP listener for workers, on the internal network. Every request carries a token for exactly what it
-// asks for, and no path on disk ever comes from outside.
+// The API server's HTTP listener for workers, on the internal network. Every request carries a token for exactly its
+// purpose, and no path on disk ever comes from outside.
 
 import { rename, unlink } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -16,7 +16,7 @@ import { hasCode } from '../../../primitives/error-facts.ts';
 export interface ListenerOptions {
   readonly tokens: Tokens;
   readonly findSession: (id: string) => RenderSession | undefined;
-  /** Where the output of a session's render goes, and how large it may be. */
+  /** Returns the destination of the output of a session's render, and its maximum size. */
   readonly outputOf: (session: RenderSession) => { readonly file: string; readonly maxBytes: number } | undefined;
   readonly onError: (error: unknown) => void;
 }
@@ -24,7 +24,7 @@ export interface ListenerOptions {
 const HEARTBEAT_MS = 1_000;
 const IDLE_TIMEOUT_MS = 30_000;
 const MAX_REPORT_BYTES = 256 * 1024;
-/** The facts of a render are a header, and the layout of subtitles has hundreds of bars. */
+/** The facts of a render are sent as a header, and the layout of subtitles has hundreds of bars. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 const PATH =
   /^\/sessions\/(?<session>[\da-f-]{36})\/(?:tickets\/(?<generation>\d{1,9})|attempts\/(?<attempt>\d{1,9})\/(?<part>[a-z]+))$/u;
@@ -121,7 +121,7 @@ export class InternalListener {
     response.once('close', () => this.#controlStreams.delete(response));
   }
 
-  /** A worker that sends something invalid loses its attempt. */
+  /** A worker that sends invalid data loses its attempt. */
   async #handleAttempt(attempt: AttemptRequest): Promise<void> {
     try {
       await this.#handlePart(attempt);
@@ -221,7 +221,7 @@ function decodeFacts(header: string | string[] | undefined): unknown {
   }
 }
 
-/** For a request whose body hasn't been read: closes the connection, so the worker stops sending. */
+/** Rejects a request whose body hasn't been read, and closes the connection, so the worker stops sending. */
 function reject(request: IncomingMessage, response: ServerResponse, status: number): void {
   if (!request.complete) response.setHeader('connection', 'close');
   respond(response, status);

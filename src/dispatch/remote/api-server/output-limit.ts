@@ -1,11 +1,11 @@
 import type { Recipe } from '../../../render/compose.ts';
 
-/** For headers and compression that makes noise larger. */
+/** The slack for headers, and for compression that makes noise larger. */
 const SLACK_BYTES = 1_000_000;
 
 /**
- * The largest output to accept for a recipe. The recipe of a video comes from a worker's probe, which may be a lie, so the
- * operator's limit applies to every output.
+ * Returns the largest output to accept for a recipe. The recipe of a video comes from a worker's probe, which may be
+ * false, so the operator's limit applies to every output.
  */
 export function maxOutputBytes(recipe: Recipe, limit: number): number {
   return Math.min(limit, expectedBytes(recipe) + SLACK_BYTES);

@@ -3,7 +3,7 @@ import type { Recipe } from '../../../render/compose.ts';
 import { anyone } from '../../../../test/dispatch/lease-requests.ts';
 import { createPermits, type Permits } from './permits.ts';
 
-/** Takes a permit; the returned function gives it back. */
+/** Takes a permit. The returned function gives it back. */
 async function take(permits: Permits, account = 'account'): Promise<() => void> {
   const place = permits.place({ ...anyone(), account });
   place.enter();

@@ -1,5 +1,6 @@
-// Permits to put tickets on the broker's queue. Workers take tickets in order of arrival, so fairness between accounts is
-// decided before that: an API server has a limited number of tickets out, and all other renders wait here in a fair queue.
+// Permits to put tickets on the broker's queue. Workers take tickets in order of arrival, so fairness between accounts
+// is decided before that. An API server may have a limited number of tickets on the queue, and all other renders wait
+// here in a fair queue.
 
 import type { AssetKind } from '../../../media/sniff.ts';
 import { type Place, PlaceQueue } from '../../queue/place.ts';
@@ -9,10 +10,13 @@ export type PermitPlace = Place<void>;
 
 /** Even without a worker, an autoscaler must see tickets on the broker's queue. */
 const MIN_PERMITS = 2;
-/** Workers report their slots themselves; false reports must not flood the broker. */
+/** Workers report their slots themselves, and false reports must not flood the broker. */
 const MAX_PERMITS = 10_000;
 
-/** `workerSlots`: renders that workers on other machines can run at a time. Call `dispatch` when it has grown. */
+/**
+ * `workerSlots` is the number of renders that workers on other machines can run at a time. Call `dispatch` when it has
+ * grown.
+ */
 export function createPermits(kind: AssetKind, workerSlots: () => number, maxWaiting: number): Permits {
   let taken = 0;
   // For every render that can run, another ticket waits on the broker's queue, so no worker has to wait for us.

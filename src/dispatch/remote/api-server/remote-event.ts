@@ -1,8 +1,8 @@
-// What happens to renders on other machines, for logs and metrics.
+// Events of renders on other machines, for logs and metrics.
 
 import type { AssetKind } from '../../../media/sniff.ts';
 
-/** Which render it is, and the session that one of its workers has. */
+/** The render, and the session that one of its workers has. */
 interface SessionEvent {
   readonly renderId: string | undefined;
   readonly kind: AssetKind;

@@ -1,5 +1,5 @@
-// A lease on a worker of another machine. It is one session, so that the render runs on the worker that has probed the file
-// and still has it; a long video may get further sessions, for its segments.
+// A lease on a worker of another machine. It is one session, so that the render runs on the worker that has probed the
+// file and still has it. A long video may get more sessions, for its segments.
 
 import { type Asset, workerKindFor } from '../../../media/asset.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
@@ -17,25 +17,25 @@ import type { Permits, PermitPlace } from './permits.ts';
 import type { SessionRegistry } from './session-registry.ts';
 import type { RenderSession, TicketIssuer } from './session.ts';
 
-/** What a lease needs from its API server. */
+/** The parts of the API server that a lease needs. */
 export interface LeaseHost {
   readonly permits: Readonly<Record<AssetKind, Permits>>;
   readonly sessions: SessionRegistry;
-  /** How long a step may take. */
+  /** The maximum duration of a step. */
   readonly limitMs: number;
-  /** Videos at least twice as long are cut into segments of about this length; 0 disables segments. */
+  /** Videos at least twice as long are cut into segments of about this length. 0 disables segments. */
   readonly segmentSeconds: number;
   readonly maxOutputBytes: (recipe: Recipe) => number;
   readonly issuerFor: (request: LeaseRequest, step: () => TaskType) => TicketIssuer;
-  /** When a worker claimed the session's first ticket. */
+  /** Returns when a worker claimed the session's first ticket. */
   readonly claimedAt: (session: RenderSession) => number | undefined;
   readonly onEvent: (event: SegmentEvent) => void;
-  /** Throws when the broker has been away for a while. */
+  /** Throws when the broker has been unavailable for a while. */
   readonly assertReachable: () => void;
-  /** How many workers may share a long video, of which one has the file already. */
+  /** Returns how many workers may share a long video, one of which has the file already. */
   readonly lanesFor: (asset: Asset, hasWorker: boolean) => number;
   readonly hasIdleWorker: () => boolean;
-  /** Other videos wait for a worker. */
+  /** Returns true while other videos wait for a worker. */
   readonly isCrowded: (asset: Asset) => boolean;
 }
 
@@ -60,7 +60,10 @@ export class RemoteLease implements Lease {
     this.#request = request;
   }
 
-  /** Also while NATS is away: until the form is complete, the request may still turn out to be asynchronous. */
+  /**
+   * This also succeeds while NATS is unavailable, because until the form is complete, the request may still turn out to
+   * be asynchronous.
+   */
   choose(kind: AssetKind): void {
     const refusal = this.#host.permits[kind].refusal(this.#request.account);
     if (refusal) throw refusal;
@@ -84,7 +87,7 @@ export class RemoteLease implements Lease {
   async render(job: RenderJob, onProgress?: OnProgress): Promise<RenderFacts> {
     this.#host.assertReachable();
     const { place } = this.#hold(workerKindOf(job.recipe));
-    // Charged once, however many workers share the render.
+    // The render is charged once, however many workers share it.
     place.charge(job.recipe);
     this.#step = 'render';
     const split = this.#splitOf(job);
@@ -132,7 +135,7 @@ export class RemoteLease implements Lease {
     const startedAt = performance.now();
     if (session.worker !== undefined) this.#request.onAssigned?.(session.worker, 'render');
     const facts = await session.render({ step, limitMs, onProgress }, this.#request.signal);
-    // Without the time that the ticket waited for a worker.
+    // The time doesn't include the wait of the ticket for a worker.
     const workedMs = performance.now() - Math.max(startedAt, claimedAt(session) ?? startedAt);
     permits[session.kind].costs.learn(recipe, workedMs);
     return facts;
@@ -162,7 +165,7 @@ export class RemoteLease implements Lease {
     return await new SegmentedRender(job, host, this.#request.signal).run();
   }
 
-  /** The session that the lease has, unless it failed or was left. */
+  /** Returns the session that the lease has, unless it failed or was left. */
   async #sessionFor(asset: Asset | undefined): Promise<RenderSession> {
     const { kind, place } = must(this.#held, 'the place of a lease');
     if (this.#session?.isClosed) this.leave();
@@ -178,7 +181,7 @@ export class RemoteLease implements Lease {
   }
 
   #hold(kind: AssetKind): { readonly kind: AssetKind; readonly place: PermitPlace } {
-    // The worker of a render that is held back is for others.
+    // The worker of a render that is held back is free for others.
     const onHeldBack = (): void => {
       this.#closeSession();
       this.#request.onHeldBack?.();

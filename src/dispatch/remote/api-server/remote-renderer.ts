@@ -32,33 +32,33 @@ import type { RenderSession, TicketIssuer } from './session.ts';
 import { WorkerRegistry } from './worker-registry.ts';
 
 export interface RemoteOptions {
-  /** Of this program, for workers' logs. */
+  /** The version of this program, for workers' logs. */
   readonly version: string;
   readonly queue: QueueAccess;
   readonly listen: { readonly host: string; readonly port: number };
-  /** The address at which workers reach the internal listener, given its port. */
+  /** Returns the address at which workers reach the internal listener, given its port. */
   readonly urlOf: (port: number) => string;
-  /** Renders of this API server that may wait for a slot, for images and videos each. */
+  /** The number of renders of this API server that may wait for a slot, for images and videos each. */
   readonly maxWaiting: number;
   /**
-   * The longest time a client waits; tickets expire after it, and so do steps. A worker itself notices when one of its processes
-   * hangs, because only there is known how much processor time it got.
+   * The longest time that a client waits. Tickets and steps expire after it. The worker itself notices when one of its
+   * processes hangs, because only the worker knows how much processor time the process got.
    */
   readonly longestMs: number;
   /** The largest output that is accepted from a worker. */
   readonly maxOutputBytes: number;
-  /** Videos at least twice as long are cut into segments of about this length; 0 disables segments. */
+  /** Videos at least twice as long are cut into segments of about this length. 0 disables segments. */
   readonly segmentSeconds: number;
   readonly onError: (error: unknown) => void;
-  /** For logs and metrics. */
+  /** Called for logs and metrics. */
   readonly onEvent: (event: RemoteEvent | SegmentEvent) => void;
 }
 
 const MAX_INCOMPATIBLE = 1_000;
 const CHECK_INTERVAL_MS = 1_000;
-/** When the broker or all workers have been away for this long, renders stop waiting for them. */
+/** When the broker or all workers have been unavailable for this long, renders stop waiting for them. */
 const UNAVAILABLE_GRACE_MS = 5_000;
-/** By then, NATS would have redelivered a ticket that a worker took and dropped. */
+/** After this time, NATS would have redelivered a ticket that a worker took and dropped. */
 const TICKET_LOST_MS = 6_000;
 const KINDS = ['image', 'video'] as const satisfies readonly AssetKind[];
 const EMPTY_QUEUE: QueueDepth = { waiting: 0, taken: 0 };
@@ -71,13 +71,13 @@ export class RemoteRenderer implements Renderer {
   readonly #registry = new WorkerRegistry();
   readonly #sessions = new SessionRegistry();
   readonly #permits: Readonly<Record<AssetKind, Permits>>;
-  /** When a worker claimed the session's first ticket. */
+  /** The time at which a worker claimed the session's first ticket. */
   readonly #claimedAt = new WeakMap<RenderSession, number>();
   readonly #check: NodeJS.Timeout;
   readonly #unavailableSince: Record<AssetKind, number | undefined> = { image: undefined, video: undefined };
   readonly #depth: Record<AssetKind, QueueDepth> = { image: EMPTY_QUEUE, video: EMPTY_QUEUE };
   readonly #lost: Record<AssetKind, number> = { image: 0, video: 0 };
-  /** Workers of another protocol that were reported, bounded because they choose their own names. */
+  /** Workers of another protocol that were reported. The map is bounded because workers choose their own names. */
   readonly #incompatible = new BoundedMap<string, number | undefined>(MAX_INCOMPATIBLE);
   #lastPresenceError: string | undefined;
   #url = '';
@@ -98,7 +98,7 @@ export class RemoteRenderer implements Renderer {
       role: 'api-server',
       onConnected: () => {
         options.onEvent({ type: 'connected' });
-        // The broker may have lost all tickets. One too many costs a worker a request; one too few costs a render.
+        // The broker may have lost all tickets. One too many costs a worker a request, and one too few costs a render.
         for (const session of this.#sessions.all()) if (session.isWaiting) session.issueTicket();
       },
       onDisconnected: () => options.onEvent({ type: 'disconnected' }),
@@ -121,7 +121,7 @@ export class RemoteRenderer implements Renderer {
     }
   }
 
-  /** False while it is known that no worker would take a render of this kind. */
+  /** Returns false while it is known that no worker would take a render of this kind. */
   isAvailable(kind: AssetKind): boolean {
     return this.#broker.isConnected && this.#registry.capacity(kind).open > 0;
   }
@@ -157,13 +157,13 @@ export class RemoteRenderer implements Renderer {
     await this.#broker.close();
   }
 
-  /** How many workers may share a long video: the machines that are free, but none while other videos wait. */
+  /** Returns how many workers may share a long video: the machines that are free, but none while other videos wait. */
   #lanesFor(asset: Asset, hasWorker: boolean): number {
     if (this.#isCrowded(asset)) return 0;
     return Math.min(this.#registry.capacity('video').workers, this.#registry.idle('video') + (hasWorker ? 1 : 0));
   }
 
-  /** Other videos wait for a worker. */
+  /** Returns true while other videos wait for a worker. */
   #isCrowded(asset: Asset): boolean {
     return (
       this.#permits.video.waiting > 0 ||
@@ -207,7 +207,7 @@ export class RemoteRenderer implements Renderer {
     }
   }
 
-  /** Workers announce themselves every second; each is reported once. */
+  /** Workers announce themselves every second, so each is reported once. */
   #reportIncompatible({ worker, protocol, version }: Presence): void {
     if (this.#incompatible.get(worker) === protocol) return;
     this.#incompatible.set(worker, protocol);
@@ -250,14 +250,14 @@ export class RemoteRenderer implements Renderer {
 
   #poolStatus(kind: AssetKind): PoolStatus {
     const { slots, open, busy } = this.#registry.capacity(kind);
-    // Without the broker no worker can be given work, however recently it has announced itself.
+    // Without the broker no worker can get work, however recently it has announced itself.
     const ready = this.#broker.isConnected ? open : 0;
     const waiting = this.#permits[kind].waiting + this.#sessions.waiting(kind).length;
     const { backlogMs } = this.#permits[kind];
     return { workers: slots, ready, busy, waiting, backlogMs, restarts: this.#lost[kind] };
   }
 
-  /** Notices silent workers and lost tickets, and fails waiting renders when no worker has been there for a while. */
+  /** Notices silent workers and lost tickets, and fails waiting renders when there has been no worker for a while. */
   #checkFleet(): void {
     for (const kind of KINDS) {
       if (this.isAvailable(kind)) {
@@ -281,14 +281,19 @@ export class RemoteRenderer implements Renderer {
     }
   }
 
-  /** Only while other workers are heard from. If none is, this API server itself is cut off from the broker. */
+  /**
+   * This happens only while other workers announce themselves. If none does, this API server itself is cut off from the
+   * broker.
+   */
   #replaceSilentWorkers(kind: AssetKind): void {
     for (const session of this.#sessions.all()) {
       if (session.kind === kind) session.replaceSilentWorkers((worker) => this.#registry.isSilent(worker));
     }
   }
 
-  /** The queue is empty, so tickets of sessions that still wait are lost. Brokers lose some when their leader changes. */
+  /**
+   * The queue is empty, so tickets of sessions that still wait are lost. Brokers lose some when their leader changes.
+   */
   #reissueLostTickets(kind: AssetKind): void {
     for (const session of this.#sessions.waiting(kind)) {
       if (session.unclaimedMs > TICKET_LOST_MS) session.issueTicket();

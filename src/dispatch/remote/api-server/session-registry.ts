@@ -1,4 +1,4 @@
-// The sessions of an API server. Each holds a permit until it is closed, and perhaps waits for an output.
+// The sessions of an API server. Each holds a permit until it is closed, and may wait for an output.
 
 import type { Asset } from '../../../media/asset.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
@@ -33,7 +33,7 @@ export class SessionRegistry {
     return [...this.#entries.values()].map(({ session }) => session);
   }
 
-  /** Sessions of a kind that wait for a worker. */
+  /** Returns the sessions of a kind that wait for a worker. */
   waiting(kind: AssetKind): readonly RenderSession[] {
     return this.all().filter((session) => session.kind === kind && session.isWaiting);
   }
@@ -47,7 +47,7 @@ export class SessionRegistry {
     return this.#entries.get(id)?.output;
   }
 
-  /** Its place can be entered again, for another session of the same render. */
+  /** Closes the session. Its place can be entered again, for another session of the same render. */
   close(session: RenderSession): void {
     session.close();
     this.#entries.get(session.id)?.place.leave();

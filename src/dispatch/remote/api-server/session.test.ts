@@ -29,7 +29,7 @@ const RENDER = {
   limitMs: 1_000,
 } as const;
 
-/** Facts that can be told apart. */
+/** Returns facts that can be told apart. */
 const factsOf = (missingGlyphs: number): RenderFacts => ({
   width: 1,
   height: 1,
@@ -54,7 +54,7 @@ class FakeStream implements ControlStreamWriter {
   }
 }
 
-/** A session and a log of what happened to its tickets. */
+/** Opens a session and logs the events of its tickets. */
 function open(issue?: TicketIssuer['issue']) {
   const log: string[] = [];
   const session: RenderSession = new RenderSession('image', undefined, {

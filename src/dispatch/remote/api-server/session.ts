@@ -1,6 +1,6 @@
-// The API server's record of one asset that workers on other machines process: perhaps a probe, then perhaps a render, on
-// the same worker while it stays connected and on another one otherwise. The session knows what has to be done; a ticket on
-// the queue only asks for a worker to come and do it. The first result counts, and all other workers are told to stop.
+// The API server's record of one asset that workers on other machines process: a probe, a render, or both. They run on
+// the same worker while it stays connected, and on another one otherwise. The session has the steps, and a ticket on
+// the queue only requests a worker for them. The first result counts, and all other workers are told to stop.
 
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../../errors.ts';
@@ -14,9 +14,9 @@ import type { ControlStreamWriter } from './control-stream.ts';
 
 /** Issues tickets and tokens for a session, and is notified of claimed and lost attempts. */
 export interface TicketIssuer {
-  /** Puts a ticket on the queue; the returned function takes it off again. Rejects with `QueueUnavailable`. */
+  /** Puts a ticket on the queue. The returned function removes it again. Rejects with `QueueUnavailable`. */
   issue(session: RenderSession): Promise<() => void>;
-  /** A token for the next step of an attempt. */
+  /** Returns a token for the next step of an attempt. */
   attemptToken(session: RenderSession, attempt: number, validMs: number): string;
   onClaimed(session: RenderSession, claim: TicketClaim): void;
   onAttemptLost(session: RenderSession, lost: LostAttempt): void;
@@ -25,7 +25,7 @@ export interface TicketIssuer {
 interface TicketClaim {
   /** The worker's name, if it gave one. */
   readonly worker: string | undefined;
-  /** Since the step was asked for. */
+  /** The milliseconds since the step was requested. */
   readonly waitedMs: number;
   /** False for another attempt at the same step. */
   readonly isFirst: boolean;
@@ -39,11 +39,11 @@ export interface LostAttempt {
 
 export interface StepRequest<StepType extends Step = Step> {
   readonly step: StepType;
-  /** How long a worker may take before it counts as lost. */
+  /** The time after which a worker counts as lost. */
   readonly limitMs: number;
-  /** Files that the step needs besides the asset, sent as one. */
+  /** Files that the step needs in addition to the asset, sent as one. */
   readonly attachment?: readonly string[];
-  /** Called now and then with the part of the step that is done, 0 to 1. */
+  /** Called regularly with the part of the step that is done, 0 to 1. */
   readonly onProgress?: ((fraction: number) => void) | undefined;
 }
 
@@ -64,9 +64,9 @@ interface WorkerAttempt {
   isSilent?: true;
 }
 
-/** As often as NATS delivers a ticket. */
+/** NATS delivers a ticket as often. */
 export const MAX_ATTEMPTS = 3;
-/** Time to transfer the files of a step, on top of its own limit. */
+/** The time to transfer the files of a step, in addition to its own limit. */
 const TRANSFER_MS = 60_000;
 
 export class RenderSession {
@@ -77,10 +77,10 @@ export class RenderSession {
   readonly #attempts = new Map<number, WorkerAttempt>();
   #generation = 0;
   #ticketIssuedAt = 0;
-  /** Attempts at the pending step. */
+  /** The number of attempts at the pending step. */
   #attemptsMade = 0;
   #lastAttempt = 0;
-  /** The newest ticket that a worker has claimed. An unclaimed one can still be taken off the queue. */
+  /** The newest ticket that a worker has claimed. An unclaimed one can still be removed from the queue. */
   #claimedGeneration = 0;
   #pending: PendingStep | undefined;
   #withdrawTicket: (() => void) | undefined;
@@ -92,7 +92,7 @@ export class RenderSession {
     this.#issuer = issuer;
   }
 
-  /** Number of the newest ticket. */
+  /** Returns the number of the newest ticket. */
   get generation(): number {
     return this.#generation;
   }
@@ -101,37 +101,37 @@ export class RenderSession {
     return this.#isClosed;
   }
 
-  /** A step is pending and no worker is on it. */
+  /** Returns true while a step is pending and no worker has it. */
   get isWaiting(): boolean {
     return this.#pending !== undefined && this.#attempts.size === 0;
   }
 
-  /** Milliseconds since the newest ticket was issued, while no worker has claimed it. */
+  /** Returns the milliseconds since the newest ticket was issued, while no worker has claimed it. */
   get unclaimedMs(): number {
     return this.isWaiting ? performance.now() - this.#ticketIssuedAt : 0;
   }
 
-  /** A worker is connected and would get the next step immediately. */
+  /** Returns true if a worker is connected and would get the next step immediately. */
   get hasWorker(): boolean {
     return !this.#isClosed && this.#attempts.size > 0;
   }
 
-  /** The name of a connected worker, if it gave one. */
+  /** Returns the name of a connected worker, if it sent one. */
   get worker(): string | undefined {
     return this.#attempts.values().next().value?.stream.worker;
   }
 
-  /** What this attempt has to do now; `undefined` when its result is no longer needed. */
+  /** Returns the current step of this attempt, or `undefined` when its result is no longer needed. */
   stepOf(attempt: number): StepRequest | undefined {
     return this.#attempts.has(attempt) ? this.#pending : undefined;
   }
 
-  /** One step at a time. A step that fails or is canceled closes the session. */
+  /** Runs one step at a time. A step that fails or is canceled closes the session. */
   async probe(request: StepRequest<ProbeStep>, signal: AbortSignal): Promise<AssetProbe> {
     return await this.#run<AssetProbe>(signal, (waiter) => ({ type: 'probe', ...request, ...waiter }));
   }
 
-  /** As for `probe`. */
+  /** Works like `probe`. */
   async render(request: StepRequest<RenderStep>, signal: AbortSignal): Promise<RenderFacts> {
     return await this.#run<RenderFacts>(signal, (waiter) => ({ type: 'render', ...request, ...waiter }));
   }
@@ -173,8 +173,8 @@ export class RenderSession {
   }
 
   /**
-   * Issues another ticket when all workers on the step have stopped announcing themselves; the first result counts. NATS
-   * redelivers the ticket of such a worker too, but not reliably.
+   * Issues another ticket when all workers on the step have stopped announcing themselves. The first result counts.
+   * NATS redelivers the ticket of such a worker, too, but not reliably.
    */
   replaceSilentWorkers(isSilent: (worker: string) => boolean): void {
     if (this.#pending === undefined || this.#areAllSilent || this.#attemptsMade >= MAX_ATTEMPTS) return;
@@ -189,20 +189,22 @@ export class RenderSession {
     return this.#attempts.size > 0 && [...this.#attempts.values()].every(({ isSilent }) => isSilent);
   }
 
-  /** A worker claims a ticket. Returns the number of its attempt, or `undefined` when the ticket is no longer valid. */
+  /**
+   * Claims a ticket for a worker. Returns the number of its attempt, or `undefined` when the ticket is no longer valid.
+   */
   claim(generation: number, isRedelivered: boolean, stream: ControlStreamWriter): number | undefined {
     const pending = this.#pending;
     if (pending === undefined || generation !== this.#generation || this.#attemptsMade >= MAX_ATTEMPTS) {
       return undefined;
     }
-    // The same ticket claimed twice, although its first worker is still there.
+    // The same ticket was claimed twice, although its first worker is still connected.
     if (this.#attempts.size > 0 && !isRedelivered && !this.#areAllSilent) return undefined;
     const waitedMs = performance.now() - pending.since;
     this.#issuer.onClaimed(this, { worker: stream.worker, waitedMs, isFirst: this.#attemptsMade === 0 });
     this.#attemptsMade += 1;
     this.#claimedGeneration = generation;
     this.#withdrawTicket = undefined;
-    // Never reused, so that a token of one attempt isn't valid for another.
+    // Numbers are never reused, so that a token of one attempt isn't valid for another.
     this.#lastAttempt += 1;
     const attempt: WorkerAttempt = { number: this.#lastAttempt, stream };
     this.#attempts.set(attempt.number, attempt);
@@ -210,7 +212,7 @@ export class RenderSession {
     return attempt.number;
   }
 
-  /** The worker disconnected, sent something invalid or can't do the step. Another worker may try. */
+  /** Ends an attempt whose worker disconnected, sent invalid data or can't do the step. Another worker may try. */
   loseAttempt(number: number, reason: string, failure?: StepFailure): void {
     const attempt = this.#attempts.get(number);
     if (attempt === undefined) return;
@@ -229,7 +231,7 @@ export class RenderSession {
     return true;
   }
 
-  /** As for `completeProbe`. */
+  /** Works like `completeProbe`. */
   completeRender(attempt: number, facts: RenderFacts | Promise<RenderFacts>): boolean {
     const pending = this.#pending;
     if (pending?.type !== 'render' || !this.#complete(attempt)) return false;
@@ -259,7 +261,7 @@ export class RenderSession {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // A ticket that stays on the queue would cost a worker a request for nothing.
+    // A ticket that stays on the queue would cost a worker an unnecessary request.
     this.#withdrawTicket?.();
     for (const attempt of this.#attempts.values()) this.#end(attempt);
     this.#pending?.reject(new AppError('shutting_down', 'The service is shutting down. Try again shortly.'));

@@ -1,15 +1,18 @@
-// The workers that are available. Each announces itself every second; one that has been silent for a while is gone.
+// The workers that are available. Each announces itself every second. One that has been silent for a while counts as
+// gone.
 
 import type { AssetKind } from '../../../media/sniff.ts';
 import type { CodecInfo } from '../../../media/video/probe/codecs.ts';
 import type { Presence } from '../../reports.ts';
 
-/** Three announcements missed. */
+/** A worker is gone after three missed announcements. */
 const GONE_AFTER_MS = 3_500;
 /** Longer than NATS waits for a heartbeat before it redelivers a ticket. */
 const SILENT_AFTER_MS = 4_500;
 const FORGET_AFTER_MS = 600_000;
-/** Workers choose their own names. One that makes up new ones must neither fill the memory nor displace the others. */
+/**
+ * Workers choose their own names. A worker that makes up new ones must neither fill the memory nor displace the others.
+ */
 const MAX_WORKERS = 10_000;
 
 export interface FleetCapacity {
@@ -40,18 +43,18 @@ export class WorkerRegistry {
     };
   }
 
-  /** Worker machines with a free slot, according to their last announcement. */
+  /** Returns the number of worker machines with a free slot, according to their last announcement. */
   idle(kind: AssetKind, now = performance.now()): number {
     return this.#present(now).filter(({ ready, busy, isDraining }) => !isDraining && ready[kind] > busy[kind]).length;
   }
 
-  /** The worker has announced itself before, but not lately. */
+  /** Returns true for a worker that has announced itself before, but not lately. */
   isSilent(worker: string, now = performance.now()): boolean {
     const seen = this.#seen.get(worker);
     return seen !== undefined && now - seen.at > SILENT_AFTER_MS;
   }
 
-  /** The codecs of any video worker. */
+  /** Returns the codecs of any video worker. */
   codecs(now = performance.now()): CodecInfo | undefined {
     return this.#present(now).find(({ codecs }) => codecs)?.codecs;
   }

@@ -1,19 +1,19 @@
-// Keeps track of a video's segments: which are free, which are done, and which take suspiciously long. The caller passes
+// Tracks the segments of a video: free ones, finished ones, and those that take suspiciously long. The caller passes
 // the current time.
 
 import { must } from '../../../primitives/must.ts';
 
 interface SegmentState {
   readonly frames: number;
-  /** How many workers are on it. */
+  /** The number of workers that render it. */
   workers: number;
   since: number;
   isDone: boolean;
 }
 
-/** A segment is slow when it takes more than twice as long as the others; less may be chance. */
+/** A segment is slow when it takes more than twice as long as the others. A smaller difference may be chance. */
 const SLOW_FACTOR = 2;
-/** No segment counts as slow before this. */
+/** No segment counts as slow before this time. */
 const MIN_SLOW_MS = 2_000;
 
 export class SegmentBoard {
@@ -29,12 +29,15 @@ export class SegmentBoard {
     return this.#segments.every(({ isDone }) => isDone);
   }
 
-  /** The next segment without a worker. */
+  /** Returns the next segment without a worker. */
   take(now: number): number | undefined {
     return this.#takeFirst(({ workers }) => workers === 0, now);
   }
 
-  /** A segment whose only worker takes much longer than the finished ones did; a second worker may be faster. */
+  /**
+   * Returns a segment whose only worker takes much longer than the finished ones did, because a second worker may be
+   * faster.
+   */
   takeSlow(now: number): number | undefined {
     if (this.#msPerFrame.length === 0) return undefined;
     const usual = median(this.#msPerFrame);
@@ -43,7 +46,7 @@ export class SegmentBoard {
     return this.#takeFirst(isSlow, now);
   }
 
-  /** A worker has given up on the segment. */
+  /** Releases a segment that a worker has given up. */
   release(index: number): void {
     const segment = this.#segments[index];
     if (segment && !segment.isDone) segment.workers -= 1;

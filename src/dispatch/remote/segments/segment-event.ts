@@ -1,4 +1,4 @@
-// What happens to videos that several workers share, for logs and metrics.
+// Events of videos that several workers share, for logs and metrics.
 
 export type SegmentEvent =
   | {

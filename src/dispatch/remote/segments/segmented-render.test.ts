@@ -80,7 +80,7 @@ class FakeHost implements SegmentHost {
     return session;
   }
 
-  /** What the session's worker is doing: the index of its segment, or `join`. */
+  /** Returns the work of the session's worker: the index of its segment, or `join`. */
   workOf(session: RenderSession): number | 'join' | undefined {
     const step = session.stepOf(this.#attempts.get(session) ?? -1)?.step;
     if (step?.type !== 'render' || step.recipe.kind !== 'video') return undefined;
@@ -88,7 +88,7 @@ class FakeHost implements SegmentHost {
     return work.type === 'segment' ? work.segment.decodeFrom : 'join';
   }
 
-  /** The session's worker tells how much of its work is done. */
+  /** Reports how much of its work the session's worker has done. */
   report(session: RenderSession, fraction: number): void {
     session.stepOf(must(this.#attempts.get(session), 'the attempt'))?.onProgress?.(fraction);
   }

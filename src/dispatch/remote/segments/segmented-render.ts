@@ -1,7 +1,7 @@
-// Renders one long video on several workers. Each lane is a session that renders one segment after the other with the asset
-// it fetched for the first; the lane that finishes the last segment joins them all. A segment that takes far longer than the
-// others is also given to a second worker, and the first result counts. A lane that fails leaves its segment to the others;
-// when none is left, the caller can still have the video rendered whole by one worker.
+// Renders one long video on several workers. Each lane is a session that renders one segment after the other with the
+// asset it fetched for the first one. The lane that finishes the last segment joins them all. A segment that takes far
+// longer than the others is also given to a second worker, and the first result counts. A lane that fails leaves its
+// segment to the others. When no lane is left, the caller can still have one worker render the whole video.
 
 import { stat, unlink } from 'node:fs/promises';
 import { AppError, type ErrorCode } from '../../../errors.ts';
@@ -22,25 +22,25 @@ export interface SegmentedJob {
   readonly segments: readonly VideoSegment[];
   readonly asset: RemoteAsset;
   readonly output: string;
-  /** How long a worker may take for a segment before it counts as lost. */
+  /** The time after which a worker counts as lost with a segment. */
   readonly limitMs: number;
   /** The maximum number of workers at a time, not counting second workers for slow segments. */
   readonly lanes: number;
   /** A session whose worker already has the asset. */
   readonly first: RenderSession | undefined;
-  /** Called now and then with the part of the video that is encoded, 0 to 1. */
+  /** Called regularly with the part of the video that is encoded, 0 to 1. */
   readonly onProgress?: ((fraction: number) => void) | undefined;
 }
 
-/** What a segmented render needs from its API server. */
+/** The parts of the API server that a segmented render needs. */
 export interface SegmentHost {
   open(signal: AbortSignal): Promise<RenderSession>;
-  /** Sets where the next output of a session goes. */
+  /** Sets the destination of the next output of a session. */
   expectOutput(session: RenderSession, file: string): void;
   close(session: RenderSession): void;
-  /** As far as known, some worker has a free slot. */
+  /** Returns true if some worker has a free slot, as far as known. */
   hasIdleWorker(): boolean;
-  /** Other videos wait for a worker. */
+  /** Returns true while other videos wait for a worker. */
   isCrowded(): boolean;
   onHedged(): void;
 }
@@ -51,7 +51,7 @@ interface Lane {
   segment: number | undefined;
 }
 
-/** Failures of workers or of the queue, not of the video. Another worker may succeed. */
+/** Codes of failures of workers or of the queue, not of the video. Another worker may succeed. */
 const RETRYABLE_CODES: ReadonlySet<ErrorCode> = new Set(['renderer_unavailable', 'storage_unavailable', 'overloaded']);
 const HEDGE_CHECK_MS = 250;
 
@@ -87,7 +87,7 @@ export class SegmentedRender {
     this.#signal = AbortSignal.any([signal, this.#done.signal]);
   }
 
-  /** May be called once. Leaves no session open, and no file but the output. */
+  /** Renders the video. May be called once. Leaves no session open, and no file but the output. */
   async run(): Promise<RenderFacts> {
     const hedging = setInterval(() => this.#hedge(), HEDGE_CHECK_MS);
     try {
@@ -150,7 +150,7 @@ export class SegmentedRender {
     return ![...this.#lanes].some((other) => other !== lane && other.session?.hasWorker === true);
   }
 
-  /** A segment without a lane, or else one whose lane still waits for a worker. */
+  /** Returns a segment without a lane, or else one whose lane still waits for a worker. */
   #nextSegment(lane: Lane): number | undefined {
     const free = this.#board.take(performance.now());
     if (free !== undefined) return free;
@@ -180,7 +180,7 @@ export class SegmentedRender {
     for (const other of this.#lanes) if (other !== lane && other.segment === index) other.cancel.abort();
   }
 
-  /** A segment that is rendered twice counts as far as its faster worker has got. */
+  /** The progress of a segment that is rendered twice is that of its faster worker. */
   #reportProgress(index: number, fraction: number): void {
     const { segments, onProgress } = this.#job;
     this.#progress[index] = Math.max(fraction, this.#progress[index] ?? 0);
@@ -200,14 +200,15 @@ export class SegmentedRender {
     this.#host.expectOutput(session, output);
     const request = this.#stepFor(joinPiece(segments, this.#job.recipe.video.frames), bytes);
     const joined = await session.render({ ...request, attachment: this.#finished }, signal);
-    // The bars are the same in every segment. The encoding time is what the client waited for, not the sum of all lanes.
+    // The bars are the same in every segment. The encoding time is the time that the client waited, not the sum of all
+    // lanes.
     const drawn = must(this.#facts, 'the facts of a segment');
     return { ...drawn, timings: { ...drawn.timings, encode, ...joined.timings } };
   }
 
   #stepFor(piece: VideoPiece, attachedBytes?: number): StepRequest<RenderStep> {
     const { asset, limitMs } = this.#job;
-    // The cuts have served their purpose.
+    // The cuts are no longer needed.
     const recipe = { ...this.#job.recipe, cuts: [], piece };
     const attachment = attachedBytes === undefined ? undefined : { attachment: { bytes: attachedBytes } };
     return { step: { type: 'render', asset, recipe, ...attachment }, limitMs };

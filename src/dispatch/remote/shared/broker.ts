@@ -1,5 +1,6 @@
-// The connection to NATS: a bounded queue of tickets in memory, with one consumer for images and one for videos. NATS may be
-// unavailable at start or at any time; the connection is retried until it is back, and streams it has lost are recreated.
+// The connection to NATS: a bounded queue of tickets in memory, with one consumer for images and one for videos. NATS
+// may be unavailable at startup or at any time. The connection is retried until it is back, and lost streams are
+// recreated.
 
 import {
   AckPolicy,
@@ -23,7 +24,10 @@ import { CONSUMERS, STREAM, type Ticket, ticketSubject } from './wire.ts';
 
 export interface BrokerOptions {
   readonly access: QueueAccess;
-  /** Decides the name of the connection and the inbox prefix, so permissions can keep workers from API servers' inboxes. */
+  /**
+   * Determines the name of the connection and the inbox prefix, so permissions can keep workers from API servers'
+   * inboxes.
+   */
   readonly role: BrokerRole;
   readonly onConnected: () => void;
   readonly onDisconnected: () => void;
@@ -35,18 +39,18 @@ const ACK_WAIT_MS = 4_000;
 /** A ticket survives three late heartbeats. */
 export const HEARTBEAT_MS = 1_000;
 export const MAX_DELIVER = 3;
-/** Tickets of all API servers, including those that workers hold; a few megabytes in total. */
+/** The limit of tickets of all API servers, including those that workers hold, which take a few megabytes in total. */
 const MAX_TICKETS = 20_000;
 const REQUEST_TIMEOUT_MS = 2_000;
 /** How long publishing is retried while the queue has no leader. Electing one took up to 8 seconds in tests. */
 const PUBLISH_RETRY_MS = 20_000;
 const PUBLISH_RETRY_INTERVAL_MS = 100;
-/** Shorter interruptions don't count: the client connects to the next server of a cluster immediately. */
+/** Shorter interruptions don't count, because the client connects to the next server of a cluster immediately. */
 const AWAY_AFTER_MS = 2_000;
 /** JetStream's error code for a full queue. */
 const STORE_FAILED = 10_077;
 const STREAM_NAME_IN_USE = 10_058;
-/** Between two attempts to connect for the first time. */
+/** The time between two attempts to connect for the first time. */
 const CONNECT_RETRY_INTERVAL_MS = 1_000;
 
 const KINDS = ['image', 'video'] as const satisfies readonly AssetKind[];
@@ -83,23 +87,24 @@ export class Broker {
     return this.#isConnected;
   }
 
-  /** Disconnected for longer than it takes to find another server of a cluster. */
+  /** Returns true while disconnected for longer than it takes to find another server of a cluster. */
   get isAway(): boolean {
     return !this.#isConnected && performance.now() - this.#disconnectedAt > AWAY_AFTER_MS;
   }
 
-  /** Resolves with the function that takes the ticket off the queue again. */
+  /** Resolves with the function that removes the ticket from the queue again. */
   async publish(kind: AssetKind, ticket: Ticket): Promise<() => void> {
     const { seq, streams } = await this.#publishWithRetry(kind, ticket);
     return () => {
-      // Fails when a worker has just taken the ticket or NATS is unavailable. Either way it needs no removal.
+      // This fails when a worker has just taken the ticket or NATS is unavailable. Either way the ticket needs no
+      // removal.
       streams.streams.deleteMessage(STREAM, seq, false).catch(() => undefined);
     };
   }
 
   /**
-   * A cluster that lost the leader of the queue elects another within seconds. A ticket whose confirmation was lost is then
-   * queued twice; the second one costs a worker a request.
+   * A cluster that lost the leader of the queue elects another within seconds. A ticket whose confirmation was lost is
+   * then queued twice, and the second one costs a worker a request.
    */
   async #publishWithRetry(
     kind: AssetKind,
@@ -155,7 +160,7 @@ export class Broker {
         discard: DiscardPolicy.New,
         max_msgs: MAX_TICKETS,
         max_msg_size: 2_048,
-        // By then, the API server that issued the ticket has given up on it.
+        // After this time, the API server that issued the ticket has given up on it.
         max_age: nanos(ASYNC_BUDGET_MS),
         num_replicas: this.#options.access.replicas,
       })
@@ -192,7 +197,7 @@ export class Broker {
     if (this.#isConnected) this.#link?.connection.publish(subject, JSON.stringify(message));
   }
 
-  /** The subscription survives reconnections. */
+  /** Subscribes to a subject. The subscription survives reconnections. */
   async subscribe(subject: string, onMessage: (bytes: Uint8Array) => void): Promise<void> {
     await this.#started;
     this.#link?.connection.subscribe(subject, {

@@ -1,5 +1,5 @@
-// What an API server tells a worker on another machine: one JSON message per line of a control stream. An empty line only
-// shows that the API server is alive.
+// Messages from an API server to a worker on another machine, one JSON message per line of a control stream. An empty
+// line only shows that the API server is alive.
 
 import { z } from 'zod';
 import { ASSET_FORMATS, type AssetFormat } from '../../../media/sniff.ts';
@@ -23,9 +23,9 @@ export interface RenderStep {
   /** Absent for a transparent overlay. */
   readonly asset?: RemoteAsset | undefined;
   readonly recipe: Recipe;
-  /** A further file that the recipe works on. */
+  /** An additional file that the recipe works on. */
   readonly attachment?: { readonly bytes: number };
-  /** The API server wants to know how much is done. Older workers ignore it. */
+  /** True if the API server wants progress reports. Older workers ignore it. */
   readonly wantsProgress?: true;
 }
 
@@ -34,7 +34,7 @@ export type Step = ProbeStep | RenderStep;
 export interface StepMessage {
   readonly type: 'step';
   readonly attempt: number;
-  /** For requests about this step. */
+  /** The token for requests about this step. */
   readonly token: string;
   readonly step: Step;
 }

@@ -1,5 +1,5 @@
-// File transfers between machines, with a size limit and a checksum. The hash follows the body as a trailer, so a truncated
-// or corrupted body is always noticed.
+// File transfers between machines, with a size limit and a checksum. The hash follows the body as a trailer, so a
+// truncated or corrupted body is always detected.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';

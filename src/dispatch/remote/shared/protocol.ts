@@ -1,10 +1,10 @@
-// Which versions of API servers and workers can work together.
+// The compatibility of API servers and workers of different versions.
 
 import { z } from 'zod';
 
 /**
  * Raised when API servers and workers can't work together unless both have a change: a new step, a field that one side
- * needs, a different path. Versions with the same number can be mixed in any way.
+ * needs, or a different path. Versions with the same number can be mixed in any way.
  */
 export const PROTOCOL = 4;
 

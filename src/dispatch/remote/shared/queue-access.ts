@@ -1,4 +1,4 @@
-// How to connect to NATS and authenticate.
+// Connects to NATS and authenticates.
 
 import { readFileSync } from 'node:fs';
 import { credsAuthenticator, errors, type NodeConnectionOptions } from '@nats-io/transport-node';
@@ -10,26 +10,29 @@ export interface QueueAccess {
   readonly credentialsFile: string;
   /** Path of a file with CA certificates to trust, or empty for those that Node.js trusts. */
   readonly authoritiesFile: string;
-  /** Number of servers in a cluster that keep the queue; applies when Storybar creates it. */
+  /** The number of servers in a cluster that keep the queue. Applies when Storybar creates it. */
   readonly replicas: number;
 }
 
 export type BrokerRole = 'api-server' | 'worker';
 
-/** Part of the permissions in `deploy/nats.conf` and in operators' own configurations, so these names must not change. */
+/**
+ * The prefixes are part of the permissions in `deploy/nats.conf` and in operators' own configurations, so they must not
+ * change.
+ */
 const INBOX_PREFIXES: Readonly<Record<BrokerRole, string>> = {
   'api-server': '_INBOX.front',
   worker: '_INBOX.worker',
 };
 
 const RECONNECT_INTERVAL_MS = 250;
-/** For servers that accept a connection and then say nothing. */
+/** The timeout for servers that accept a connection and then send nothing. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A connection is closed when this many pings go unanswered; a broken network wouldn't report anything. */
+/** A connection is closed when this many pings get no response, because a broken network wouldn't report anything. */
 const PING_INTERVAL_MS = 2_000;
 const MAX_PINGS_OUT = 2;
 
-/** Takes credentials out of the URL, because the NATS client expects them separately. */
+/** Removes credentials from the URL, because the NATS client expects them separately. */
 export function connectionOptions(
   { url, credentialsFile, authoritiesFile }: QueueAccess,
   role: BrokerRole,
@@ -55,12 +58,12 @@ export function connectionOptions(
   };
 }
 
-/** NATS rejects our credentials. */
+/** Returns true if NATS rejects our credentials. */
 export function isAuthError(error: unknown): boolean {
   return error instanceof errors.AuthorizationError || error instanceof errors.UserAuthenticationExpiredError;
 }
 
-/** NATS denies permission for one operation. */
+/** Returns true if NATS denies permission for one operation. */
 export function isForbidden(error: unknown): boolean {
   return error instanceof Error && error.cause instanceof errors.PermissionViolationError;
 }

@@ -1,5 +1,5 @@
-// The shape of a recipe on its way to a worker on another machine. The API server is trusted, so numbers are only checked
-// where a worker would otherwise misbehave; what matters is that every field is there and of the right type.
+// The schema of a recipe that is sent to a worker on another machine. The API server is trusted, so numbers are only
+// checked where a worker would otherwise misbehave. Every field must be present and have the right type.
 
 import { z } from 'zod';
 import { FORMATS_OF, isLossy, type FormatOf, type LossyFormat } from '../../../caption/output-format.ts';

@@ -6,7 +6,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 export interface TokenSubject {
   readonly purpose: 'ticket' | 'attempt';
   readonly session: string;
-  /** Generation of the ticket, or number of the attempt. */
+  /** The generation of the ticket, or the number of the attempt. */
   readonly number: number;
 }
 

@@ -1,6 +1,7 @@
-// How API servers and workers on other machines find each other: subjects and tickets on NATS, paths and headers of the
-// API server's internal listener. A ticket only says that there is work and where; the worker then opens a control stream
-// to the API server, which sends it steps (control-messages.ts) and closes the stream when the work is no longer needed.
+// The wire format between API servers and workers on other machines: subjects and tickets on NATS, paths and headers of
+// the API server's internal listener. A ticket only announces work and its location. The worker then opens a control
+// stream to the API server, which sends it steps (control-messages.ts) and closes the stream when the work is no longer
+// needed.
 
 import { z } from 'zod';
 import type { AssetKind } from '../../../media/sniff.ts';
@@ -20,11 +21,11 @@ export function presenceSubject(worker: string): string {
   return `storybar.workers.${worker}`;
 }
 
-/** SHA-256 of a body, sent after it, so that neither side has to read a file twice. */
+/** The SHA-256 of a body, sent after it, so that neither side has to read a file twice. */
 export const HASH_TRAILER = 'storybar-sha256';
-/** The facts of a render, JSON in base64url, along with its output. */
+/** The facts of a render, JSON in base64url, sent with its output. */
 export const FACTS_HEADER = 'storybar-facts';
-/** Set when NATS says that another worker may have had this ticket before. */
+/** Set when NATS reports that another worker may have had this ticket before. */
 export const REDELIVERED_HEADER = 'storybar-redelivered';
 /** The worker's name, as in its presence. */
 export const WORKER_HEADER = 'storybar-worker';
@@ -43,15 +44,15 @@ export function attemptPath(session: string, attempt: number, part: AttemptPart)
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/u;
 
 const ticketSchema = z.object({
-  /** Address of the API server's internal listener. */
+  /** The address of the API server's internal listener. */
   apiServer: z.url({ protocol: /^https?$/u }).max(500),
   session: z.string().regex(UUID),
-  /** Under which API server and worker log the render. */
+  /** The id under which API server and worker log the render. */
   renderId: z.string().regex(UUID).exactOptional(),
-  /** Rises with every new ticket of a session. Tickets of older generations are rejected. */
+  /** Increases with every new ticket of a session. Tickets of older generations are rejected. */
   generation: z.int().min(1).max(MAX_GENERATION),
   token: z.string().regex(/^\S{1,200}$/u),
-  /** When the client stops waiting; milliseconds since 1970. */
+  /** When the client stops waiting, in milliseconds since 1970. */
   expires: z.number().min(0).max(Number.MAX_SAFE_INTEGER),
   ...versionFields,
 });

@@ -1,4 +1,5 @@
-// The worker's end of a control stream: steps come in, one at a time. When the stream ends, so does the work on the ticket.
+// The worker's end of a control stream, which delivers steps one at a time. When the stream ends, so does the work on
+// the ticket.
 
 import type { IncomingMessage } from 'node:http';
 import { parseControlMessage, type StepMessage } from '../shared/control-messages.ts';
@@ -32,7 +33,7 @@ export class ControlStreamReader {
     return this.#ended.signal;
   }
 
-  /** The next step, or `undefined` when the stream has ended. */
+  /** Returns the next step, or `undefined` when the stream has ended. */
   async next(): Promise<StepMessage | undefined> {
     while (this.#steps.length === 0 && !this.#ended.signal.aborted) {
       await new Promise<void>((resolve) => {

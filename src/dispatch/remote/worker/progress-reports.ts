@@ -1,5 +1,5 @@
-// Tells the API server how much of a step is done, one request after the other. A report that fails is no reason to stop:
-// when the API server is gone, the control stream ends, too.
+// Reports to the API server how much of a step is done, one request after the other. A report that fails is no reason
+// to stop, because the control stream ends, too, when the API server is gone.
 
 export class ProgressReports {
   readonly #send: (fraction: number) => Promise<void>;

@@ -1,5 +1,5 @@
-// What a worker does with one ticket: open a control stream to the API server, fetch the asset once, run the steps, and
-// hand in their results.
+// Serves one ticket: opens a control stream to the API server, fetches the asset once, runs the steps, and hands in
+// their results.
 
 import type { IncomingMessage } from 'node:http';
 import { AppError, type ErrorCode } from '../../../errors.ts';
@@ -41,10 +41,10 @@ export interface StepRunnerTools {
   readonly onGivenBack: (reason: unknown) => void;
 }
 
-/** What becomes of the ticket: it is used up, or another worker should have it. */
+/** The fate of a ticket: it is used up, or another worker should have it. */
 export type TicketVerdict = 'used' | 'again';
 
-/** Failures of this machine, not of the asset. */
+/** Codes of failures of this machine, not of the asset. */
 const RETRYABLE_CODES: ReadonlySet<ErrorCode> = new Set([
   'renderer_unavailable',
   'storage_unavailable',
@@ -58,7 +58,7 @@ export async function serveTicket(
   directoryName: string,
   tools: StepRunnerTools,
 ): Promise<TicketVerdict> {
-  // Created during the request, because nearly every ticket is valid.
+  // The directory is created during the request, because nearly every ticket is valid.
   const preparing = tools.workArea.directory(directoryName);
   // Handled below, where the directory is needed.
   preparing.catch(() => undefined);
@@ -129,7 +129,7 @@ class StepRunner {
     this.#tools = tools;
     const { renderId } = ticket;
     this.#lease = tools.renderer.open({
-      // The API server has decided whose turn it is, and watches the deadline.
+      // The API server has already decided the order, and watches the deadline.
       account: '',
       class: 'interactive',
       budgetMs: { image: Number.POSITIVE_INFINITY, video: Number.POSITIVE_INFINITY },
@@ -165,7 +165,7 @@ class StepRunner {
     const onProgress = (fraction: number): void => progress.report(fraction);
     const facts = await this.#lease.render(job, step.wantsProgress && onProgress);
     await progress.end();
-    // After a piece or a layout, another step may follow immediately, so the slot stays taken.
+    // Another step may follow a piece or a layout immediately, so the slot stays taken.
     const mayContinue = recipe.kind === 'layout' || (recipe.kind === 'video' && recipe.piece?.isLast === false);
     if (!mayContinue) {
       this.#lease.leave();
@@ -182,7 +182,7 @@ class StepRunner {
     this.#lease.close();
   }
 
-  /** Once per ticket: the render uses the file that the probe has fetched. */
+  /** Fetches the asset once per ticket. The render uses the file that the probe has fetched. */
   async #fetch({ format, bytes }: RemoteAsset, attempt: Attempt): Promise<Asset> {
     this.#asset ??= createAsset({ path: await this.#receive('asset', bytes, attempt), format, bytes });
     return this.#asset;

@@ -1,5 +1,5 @@
-// A worker's slots for images or videos. A slot asks NATS for a ticket only when it is free, so tickets stay on the queue
-// where any other worker can take them.
+// A worker's slots for images or videos. A slot requests a ticket from NATS only when it is free, so tickets stay on
+// the queue where any other worker can take them.
 
 import type { Consumer, JsMsg } from '@nats-io/jetstream';
 import type { AssetKind } from '../../../media/sniff.ts';
@@ -10,7 +10,7 @@ import type { TicketVerdict } from './step-runner.ts';
 export interface SlotOptions {
   readonly kind: AssetKind;
   readonly slots: number;
-  /** How many renders could run now; fewer than `slots` while a worker process is being replaced. */
+  /** Returns how many renders could run now, which is fewer than `slots` while a worker process is being replaced. */
   readonly ready: () => number;
   readonly broker: Broker;
   /** Calls `onRendered` when only the result has to be handed in and the slot is free for the next ticket. */
@@ -22,7 +22,7 @@ export interface SlotOptions {
 const PULL_TIMEOUT_MS = 2_000;
 const ERROR_PAUSE_MS = 250;
 const BUSY_PAUSE_MS = 20;
-/** Before NATS redelivers a ticket whose API server was unreachable. */
+/** The delay before NATS redelivers a ticket whose API server was unreachable. */
 const REDELIVER_AFTER_MS = 500;
 
 export class TicketSlots {
@@ -78,7 +78,7 @@ export class TicketSlots {
     }
   }
 
-  /** Resolves when the slot is free; the result of the ticket may still be on its way. */
+  /** Resolves when the slot is free. The result of the ticket may still be on its way. */
   async #take(message: JsMsg): Promise<void> {
     const ticket = parseTicket(message.data);
     if (ticket === undefined || ticket.expires < Date.now()) return message.term();
@@ -103,7 +103,7 @@ export class TicketSlots {
       else if (message.info.deliveryCount < MAX_DELIVER) message.nak(REDELIVER_AFTER_MS);
       else message.term();
     } catch (error) {
-      // A bug. Another worker may not run into it; after the last delivery NATS drops the ticket.
+      // This is a bug. Another worker may not run into it, and after the last delivery NATS drops the ticket.
       this.#options.onError(error);
       message.nak(REDELIVER_AFTER_MS);
     } finally {
@@ -112,7 +112,9 @@ export class TicketSlots {
   }
 }
 
-/** With a timeout of its own, because a request sent just before NATS goes away is never answered. */
+/**
+ * Pulls with a timeout of its own, because a request sent just before NATS becomes unavailable never gets a response.
+ */
 async function pull(consumer: Consumer): Promise<JsMsg | null> {
   let timer: NodeJS.Timeout | undefined;
   let isLate = false;
@@ -125,7 +127,7 @@ async function pull(consumer: Consumer): Promise<JsMsg | null> {
   });
   pulled.then(
     (message) => isLate && message?.nak(),
-    // Reported by the race, or too late to matter.
+    // The race reports this error, or it is too late to matter.
     () => undefined,
   );
   return await Promise.race([pulled, timedOut]).finally(() => clearTimeout(timer));

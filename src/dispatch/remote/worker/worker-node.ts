@@ -1,4 +1,4 @@
-// A render worker on a machine of its own: takes tickets, renders them with the renderer it was given, and announces its
+// A render worker on a machine of its own. It takes tickets, renders them with the given renderer, and announces its
 // presence.
 
 import { randomUUID } from 'node:crypto';
@@ -17,7 +17,7 @@ import { TicketSlots } from './ticket-slots.ts';
 export interface WorkerNodeOptions {
   /** Unique among all workers, at most 64 characters of `\w` and `-`. API servers log it. */
   readonly name: string;
-  /** Of this program, for API servers' logs. */
+  /** The version of this program, for API servers' logs. */
   readonly version: string;
   readonly queue: QueueAccess;
   readonly slots: Readonly<Record<AssetKind, number>>;
@@ -45,7 +45,7 @@ interface TicketIds {
 
 export interface WorkerNodeStatus extends Presence {
   readonly isConnected: boolean;
-  /** Tickets used up, given back to the queue, and rejected by their API server. */
+  /** The numbers of tickets used up, given back to the queue, and rejected by their API server. */
   readonly tickets: { readonly used: number; readonly again: number; readonly refused: number };
 }
 
