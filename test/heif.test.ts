@@ -31,7 +31,7 @@ function meanDifference(a: Uint8Array, b: Uint8Array): number {
 }
 
 /** Returns a photo of smooth colors with an edge, so that wrong planes, ranges and turns show. */
-function picture(width: number, height: number, channels: 3 | 4): { data: Buffer; raw: Raw } {
+function testImage(width: number, height: number, channels: 3 | 4): { data: Buffer; raw: Raw } {
   const data = Buffer.alloc(width * height * channels);
   for (let y = 0; y < height; y += 1) {
     for (let x = 0; x < width; x += 1) {
@@ -45,7 +45,7 @@ function picture(width: number, height: number, channels: 3 | 4): { data: Buffer
 }
 
 async function avif(options: AvifOptions, channels: 3 | 4 = 3, [width, height] = [161, 97]): Promise<Buffer> {
-  const { data, raw } = picture(width, height, channels);
+  const { data, raw } = testImage(width, height, channels);
   return await sharp(data, { raw })
     .avif({ quality: 95, effort: 0, ...options })
     .toBuffer();
@@ -106,7 +106,7 @@ describe('AVIF images', () => {
   });
 
   it('AVIF images are converted from the color space of their profile', async () => {
-    const { data, raw } = picture(120, 80, 3);
+    const { data, raw } = testImage(120, 80, 3);
     const file = await sharp(data, { raw })
       .withIccProfile('p3')
       .avif({ quality: 100, lossless: true, effort: 0 })

@@ -1,7 +1,7 @@
 // Every format of a finished file, with everything that depends on the format alone. To add a format, start here. The
 // compiler then points to its encoder in `render/`.
 
-/** What the captions are drawn on: an asset of some kind, or a transparent canvas. */
+/** The base that captions are drawn on: an asset of some kind, or a transparent canvas. */
 export type OutputSource = 'canvas' | 'image' | 'animation' | 'video';
 
 interface FormatKind {

@@ -133,7 +133,7 @@ function stack(
   return { baselines, height: baseline + (edges.at(-1)?.below ?? below) };
 }
 
-/** The same distance between all lines, unless one of them needs much more than the others. */
+/** Returns equal distances between all lines, unless one of them needs much more than the others. */
 function evened(distances: readonly number[], em: number): readonly number[] {
   const mean = distances.reduce((sum, distance) => sum + distance, 0) / distances.length;
   return Math.max(...distances) - mean <= MAX_TIGHTENING * em ? distances.map(() => mean) : distances;

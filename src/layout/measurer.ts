@@ -14,7 +14,7 @@ export interface Extent {
   readonly descent: number;
 }
 
-/** Where the letters of a line have their ink, in em above the baseline. Vowel marks, punctuation and emoji don't count. */
+/** The extent of the letters' ink, in em above the baseline. Vowel marks, punctuation and emoji don't count. */
 export interface LetterInk {
   readonly top: number;
   /** The top of the ink with vowel marks. */

@@ -1,11 +1,11 @@
-// Where the text of a bar is vertically. Capitals are centered in their line. Scripts whose ink hangs lower than that of
+// The vertical position of the text in a bar. Capitals are centered in their line. Scripts whose ink hangs lower than that of
 // Latin are raised, by one distance for all lines and emoji of a bar, so that the ink is in the middle of the bar.
 
 import { must } from '../primitives/must.ts';
 import type { LetterInk } from './measurer.ts';
 import { style } from './style.ts';
 
-/** What the letters of Latin do, in em. Ink within these bounds isn't raised, so that captions share their baselines. */
+/** The ink bounds of Latin letters, in em. Ink within them isn't raised, so that captions share their baselines. */
 const ORDINARY = {
   /** The deepest descender. */
   depth: 0.26,

@@ -76,7 +76,7 @@ export class Housekeeping {
   async #writeRequestLog(): Promise<void> {
     const { requestLog, logger } = this.#options;
     const dropped = requestLog.takeDropped();
-    if (dropped > 0) logger.warn({ dropped }, 'request log entries dropped, the database was away for too long');
+    if (dropped > 0) logger.warn({ dropped }, 'request log entries dropped, the database was unavailable for too long');
     for (const leftOut of requestLog.takeLeftOut()) {
       logger.info(leftOut, 'refused requests left out of the request log');
     }

@@ -23,7 +23,7 @@ export interface AuditFilter {
 }
 
 /**
- * Who made a change, as the audit log shows it: `cli:<user>`, `account:<id>`, `user:<id>`, `operator:<id>`,
+ * The author of a change, as the audit log shows it: `cli:<user>`, `account:<id>`, `user:<id>`, `operator:<id>`,
  * `marketplace:<name>`, `stripe` or `system`.
  */
 export type Actor = string;

@@ -33,7 +33,7 @@ const READS = /^\s*(?:(?:select|pragma|explain)\b|with\b(?!.*\b(?:insert|update|
  */
 const UNAVAILABLE_CODES = /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|NOMEM|READONLY|CANTOPEN|PROTOCOL)/u;
 
-/** Of these, the ones that pass by themselves before the first statement. The others are about the place of the file. */
+/** The codes of these that are temporary before the first statement. The others concern the location of the file. */
 const TEMPORARY_CODES = /^SQLITE_(?:BUSY|LOCKED|FULL|IOERR|NOMEM|PROTOCOL)/u;
 
 export interface SqliteOptions {

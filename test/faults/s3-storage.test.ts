@@ -74,7 +74,7 @@ describe('a server with a bucket as its storage', () => {
     expect((await fetch(done.output?.url ?? '')).status).toBe(404);
   });
 
-  it('returns 503 with retry-after while the service is away, and loses and charges nothing twice', async () => {
+  it('returns 503 with retry-after while the storage service is unavailable, and loses and charges nothing twice', async () => {
     const earlier = await ended((await accepted(CANVAS)).id);
     const before = await usedCredits();
     await s3.kill();

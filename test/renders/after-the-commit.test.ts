@@ -163,15 +163,18 @@ describe.each([
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it.skipIf(skip)('a request is accepted with the stored render, although the database goes away then', async () => {
-    changes = { find: AWAY, list: AWAY };
-    const [status, render] = await send('POST', '/accept');
-    expect([status, render.status]).toEqual([202, 'queued']);
-    expect(render).toEqual(await stored(render.id));
-  });
+  it.skipIf(skip)(
+    'a request is accepted with the stored render, although the database then becomes unavailable',
+    async () => {
+      changes = { find: AWAY, list: AWAY };
+      const [status, render] = await send('POST', '/accept');
+      expect([status, render.status]).toEqual([202, 'queued']);
+      expect(render).toEqual(await stored(render.id));
+    },
+  );
 
   it.skipIf(skip)(
-    'a batch is accepted in the order of its requests, although the database goes away then',
+    'a batch is accepted in the order of its requests, although the database then becomes unavailable',
     async () => {
       changes = { find: AWAY, list: AWAY };
       const requests = ['one', 'two', 'three'].map((text) => ({ ...FIELDS, text }));
@@ -184,7 +187,7 @@ describe.each([
     },
   );
 
-  it.skipIf(skip)('a link is delivered with its charge, although the database goes away then', async () => {
+  it.skipIf(skip)('a link is delivered with its charge, although the database then becomes unavailable', async () => {
     changes = { find: AWAY };
     const [status, render] = await send('POST', '/link');
     expect([status, render.status, render.credits]).toEqual([200, 'succeeded', 3]);

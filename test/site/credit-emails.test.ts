@@ -72,7 +72,7 @@ describe('CreditEmails', () => {
         publicUrl: PUBLIC_URL,
         mailer: {
           send: async (email) => {
-            if (isAway) throw new Error('the mail server is away');
+            if (isAway) throw new Error('the mail server is unavailable');
             sent.push(email);
           },
         },

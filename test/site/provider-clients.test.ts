@@ -115,7 +115,7 @@ describe.each(Object.entries(CLIENTS))('%s', (provider, create) => {
   });
 
   it.each(['endless', 'not JSON', 'wrong iss parameter', 'unexpected claims'] as const)(
-    'refuses a response with this trouble: %s',
+    'refuses a response with this fault: %s',
     async (trouble) => {
       const request = newRequest();
       const client = create();
@@ -139,7 +139,7 @@ describe('google', () => {
     'expired token',
     'unsigned',
     'no ID token',
-  ] as const)('refuses an ID token with this trouble: %s', async (trouble) => {
+  ] as const)('refuses an ID token with this fault: %s', async (trouble) => {
     standIn.trouble = trouble;
     const request = newRequest();
     const client = google();

@@ -8,7 +8,7 @@ import { storageContract } from './contract.ts';
 describe('file storage', () => {
   storageContract(async (folder) => await FileStorage.open(folder));
 
-  it('reports a file that cannot be stored as temporary trouble and leaves no temporary file', async () => {
+  it('reports a file that cannot be stored as a temporary error and leaves no temporary file', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'storybar-storage-'));
     const storage = await FileStorage.open(folder);
     await expect(storage.put('outputs/one', path.join(folder, 'missing'))).rejects.toMatchObject({

@@ -105,7 +105,7 @@ describe.each([
     expect(await other.renders.storageExceeded(demand, LIMITS)).toBeUndefined();
   });
 
-  it('keeps everything while the storage is away, and deletes it later', async () => {
+  it('keeps everything while the storage is unavailable, and deletes it later', async () => {
     const { output } = await finished(storage);
     world.pass(2 * DAY);
     const away = new S3Storage({ ...service.options, endpoint: 'http://127.0.0.1:9' });

@@ -57,14 +57,14 @@ function s3Tests(startService: () => Promise<RunningS3>, isReal: boolean): void 
     });
   });
 
-  it('reports a missing bucket as trouble and not as a missing object', async () => {
+  it('reports a missing bucket as an error of the storage, not as a missing object', async () => {
     const storage = open({ bucket: 'other-bucket' });
     const cause = { name: 'S3Error', code: 'NoSuchBucket' };
     await expect(storage.get('outputs/one')).rejects.toMatchObject({ code: 'storage_unavailable', cause });
     await expect(storage.copyTo('outputs/one', path.join(folder, 'no'), signal)).rejects.toMatchObject({ cause });
   });
 
-  it('asks to retry later while the service is away, and works when it is back', async () => {
+  it('asks to retry later while the service is unavailable, and works when it is back', async () => {
     const storage = open();
     const file = path.join(folder, 'small');
     writeFileSync(file, 'bytes');

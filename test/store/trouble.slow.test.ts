@@ -36,7 +36,7 @@ describe('an embedded database', () => {
     expect(await world.balance(id)).toEqual({ used: 0, reserved: 1 });
     other.exec('rollback');
     other.close();
-    // What was delivered is charged by the next retry, once.
+    // The next retry charges the delivered render, once.
     await world.store.pendingWrites.retry();
     await world.store.pendingWrites.retry();
     expect(await world.balance(id)).toEqual({ used: 1, reserved: 0 });

@@ -55,7 +55,7 @@ function requireToken(token: string): Gate {
   };
 }
 
-/** Of equal length, so that the comparison takes the same time for every header. */
+/** Returns digests of equal length, so that the comparison takes the same time for every header. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

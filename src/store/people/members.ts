@@ -101,7 +101,7 @@ export class Members {
       const invitation = await this.#find(session, hash);
       // An account that is being erased at this moment would otherwise keep the new user.
       if (invitation === undefined || !(await lockExisting(session, invitation.accountId))) return undefined;
-      // Of several requests with the same invitation, the one that deletes it may use it.
+      // Only the request that deletes the invitation may use it.
       if ((await session.run('delete from invitations where hash = :hash', { hash })) === 0) return undefined;
       const { accountId, email, accountRole } = invitation;
       const at = this.#clock().toISOString();

@@ -106,7 +106,7 @@ export interface User {
   /** The address that the user typed and hasn't confirmed yet; null once it is confirmed. */
   readonly unconfirmedEmail: string | null;
   readonly role: UserRole;
-  /** What the user may do in the account. */
+  /** The role of the user in the account. */
   readonly accountRole: AccountRole;
   readonly createdAt: string;
   /** Null for a user who signed up with a provider and never chose a password. */
@@ -144,5 +144,5 @@ export interface Confirmation {
   readonly expiresAt: Date;
 }
 
-/** Whether an account can use live keys at once, or after the operator approves it. */
+/** Tells whether an account can use live keys at once or after the operator approves it. */
 export type LiveAccess = 'granted' | 'awaits approval';

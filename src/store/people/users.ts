@@ -87,7 +87,7 @@ export class Users {
   async #confirm(hash: string, userId: string, access?: LiveAccess): Promise<User | undefined> {
     return await this.#engine.transaction(async (session) => {
       const confirmation = await this.#findConfirmation(session, hash);
-      // Of several requests with the same link, the one that deletes it may use it.
+      // Only the request that deletes the link may use it.
       if (
         confirmation?.userId !== userId ||
         (await session.run('delete from password_links where hash = :hash', { hash })) === 0
@@ -243,7 +243,7 @@ export class Users {
     const link = await this.#findLink(session, hash);
     // An account that is being erased at this moment would otherwise keep the new user.
     if (link?.accountId && !(await lockExisting(session, link.accountId))) return undefined;
-    // Of several requests with the same link, the one that deletes it may use it.
+    // Only the request that deletes the link may use it.
     const isFirst =
       link !== undefined && (await session.run('delete from password_links where hash = :hash', { hash })) === 1;
     return isFirst ? link : undefined;

@@ -11,7 +11,7 @@ import type { Attempt } from './lock-attempt.ts';
 export const RENDER_STATUSES = ['queued', 'rendering', 'succeeded', 'failed', 'canceled'] as const;
 export type RenderStatus = (typeof RENDER_STATUSES)[number];
 
-/** What a render waits for: workers of one kind or, with a URL, the file that determines the kind. */
+/** The resource that a render waits for: workers of one kind or, with a URL, the file that determines the kind. */
 export const RENDER_LANES = ['image', 'video', 'fetch'] as const;
 export type RenderLane = (typeof RENDER_LANES)[number];
 
@@ -148,7 +148,7 @@ export interface OverLimit<What = keyof StoredLimits> {
 export type StorageLimits = Pick<StoredLimits, 'storedBytes' | 'serviceBytes'>;
 export type OverStorage = OverLimit<keyof StorageLimits>;
 
-/** What a request would add to an account. */
+/** The bytes that a request would add to the storage of an account. */
 export interface StorageDemand {
   readonly accountId: string;
   readonly bytes: number;
@@ -163,7 +163,7 @@ export interface FinishedOptions {
 
 export type Addition = { readonly kind: 'added' } | { readonly kind: 'hold gone' } | OverStorage;
 
-/** Which renders a caller may see: those of its account, for some keys only a part. */
+/** The renders that a caller may see: those of its account, for some keys only a part. */
 export interface RenderScope {
   readonly accountId: string;
   readonly mode?: KeyMode;

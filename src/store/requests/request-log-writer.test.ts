@@ -24,7 +24,7 @@ describe('RequestLogWriter', () => {
     let isAway = true;
     const writer = new RequestLogWriter({
       append: async (requests) => {
-        if (isAway) throw new AppError('storage_unavailable', 'the database is away');
+        if (isAway) throw new AppError('storage_unavailable', 'the database is unavailable');
         written.push(...requests.map(({ id }) => id));
       },
     });

@@ -8,9 +8,9 @@ from ._errors import StorybarApiError, StorybarError
 
 FIRST_DELAY_SECONDS = 0.5
 LONGEST_BACKOFF_SECONDS = 8.0
-# Errors of a gateway, and those of the service that may pass. 500 is safe because renders have an idempotency key.
+# Statuses of gateway errors, and of temporary errors of the service. 500 is safe because renders have an idempotency key.
 PASSING_STATUSES = frozenset({408, 409, 429, 500, 502, 503, 504})
-# These have a status that may pass, but the same request would fail again.
+# These codes have a status of temporary errors, but the same request would fail again.
 LASTING_CODES = frozenset({"quota_exceeded", "deadline_exceeded", "too_many_failed_keys", "upload_too_slow"})
 
 
