@@ -35,16 +35,19 @@ async function renderAnimation(webp: Buffer): Promise<ReadClip> {
 }
 
 describe('an animated WebP as a video', () => {
-  it.each([true, false])('shows each frame for its time, once, without sound (lossless: %s)', async (lossless) => {
-    const frames = [5, 20, 10].map((delay, index) => ({ delay, color: 1 + (index % 3) }));
-    const clip = await renderAnimation(await webpOf(64, 96, frames, lossless));
-    expect(clip.frames.map(({ seconds }) => Math.round(seconds * 100))).toEqual([0, 5, 25]);
-    expect(clip.seconds).toBeCloseTo(0.35, 2);
-    expect([clip.codec, clip.streams, clip.audio]).toEqual(['h264', 1, undefined]);
-    expect(clip.frames.map((frame) => nearest(frame.rgb(32, 20)))).toEqual(GIF_COLORS.slice(1, 4));
-  });
+  it.each([true, false])(
+    'an animated WebP shows each frame for its time, once, without sound (lossless: %s)',
+    async (lossless) => {
+      const frames = [5, 20, 10].map((delay, index) => ({ delay, color: 1 + (index % 3) }));
+      const clip = await renderAnimation(await webpOf(64, 96, frames, lossless));
+      expect(clip.frames.map(({ seconds }) => Math.round(seconds * 100))).toEqual([0, 5, 25]);
+      expect(clip.seconds).toBeCloseTo(0.35, 2);
+      expect([clip.codec, clip.streams, clip.audio]).toEqual(['h264', 1, undefined]);
+      expect(clip.frames.map((frame) => nearest(frame.rgb(32, 20)))).toEqual(GIF_COLORS.slice(1, 4));
+    },
+  );
 
-  it('slows down frames that are too short, as browsers do', async () => {
+  it('an animated WebP slows down frames that are too short, as browsers do', async () => {
     const frames = [1, 1, 2].map((delay, index) => ({ delay, color: 1 + index }));
     const clip = await renderAnimation(await webpOf(32, 48, frames));
     expect(clip.frames.map(({ seconds }) => Math.round(seconds * 100))).toEqual([0, 10, 20]);

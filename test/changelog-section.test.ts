@@ -38,11 +38,11 @@ describe('the check of a version before its release', () => {
     rest: { lockVersion?: string; imageTag?: string; tag?: string } = {},
   ): string[] => versionFaults({ version, lockVersion: version, imageTag: version, ...rest }, changelog);
 
-  it('finds nothing wrong with the version of the newest dated section when nothing is unreleased', () => {
+  it('the release check finds nothing wrong with the version of the newest dated section when nothing is unreleased', () => {
     expect(faultsOf('1.2.0', WITHOUT_UNRELEASED, { tag: 'v1.2.0' })).toEqual([]);
   });
 
-  it('reports unreleased changes, another tag and other versions in the lock file and manifests together', () => {
+  it('the release check reports unreleased changes, another tag and other versions in the lock file and manifests together', () => {
     expect(faultsOf('1.2.0', CHANGELOG, { tag: 'v1.3.0', lockVersion: '1.1.0', imageTag: '1.0.0' })).toEqual([
       'The tag is v1.3.0, but package.json has version 1.2.0.',
       'package-lock.json has version 1.1.0, but package.json has 1.2.0.',
@@ -55,13 +55,13 @@ describe('the check of a version before its release', () => {
     ['has no section', '1.3.0', WITHOUT_UNRELEASED],
     ['has a section without a date', '1.2.0', WITHOUT_UNRELEASED.replace(' - 2026-01-02', '')],
     ['has an empty section', '1.2.0', WITHOUT_UNRELEASED.replace('### Added\n\n- a thing\n', '')],
-  ])('reports a version that %s', (_name, version, changelog) => {
+  ])('the release check reports a version that %s', (_name, version, changelog) => {
     expect(faultsOf(version, changelog)).toEqual([
       `The newest section of CHANGELOG.md must be "## [${version}] - <date>" and list changes.`,
     ]);
   });
 
-  it('reports a version that is not greater than the one before it', () => {
+  it('the release check reports a version that is not greater than the one before it', () => {
     const changelog = WITHOUT_UNRELEASED.replace('[1.1.0]', '[1.10.0]');
     expect(faultsOf('1.2.0', changelog)).toEqual([
       'Version 1.2.0 must be greater than 1.10.0, the version before it in CHANGELOG.md.',

@@ -39,7 +39,7 @@ describe('a GIF as an image', () => {
 });
 
 describe('a GIF as a video', () => {
-  it('shows each frame as long as browsers do, once, without sound', async () => {
+  it('a GIF shows each frame as long as browsers do, once, without sound', async () => {
     const frames = [0, 1, 2, 5, 20].map((delay, index) => ({ delay, color: 1 + (index % 3) }));
     const clip = await renderAnimation(64, 96, frames);
     expect(clip.frames.map(({ seconds }) => Math.round(seconds * 100))).toEqual([0, 10, 20, 22, 27]);
@@ -47,7 +47,7 @@ describe('a GIF as a video', () => {
     expect([clip.codec, clip.streams, clip.audio]).toEqual(['h264', 1, undefined]);
   });
 
-  it('clears and restores what frames leave behind', async () => {
+  it('a GIF clears and restores what frames leave behind', async () => {
     const corner = { left: 0, top: 0, width: 32, height: 32 };
     const clip = await renderAnimation(96, 128, [
       { delay: 10, color: 1 },

@@ -60,7 +60,7 @@ describe('the overlays of the front page', () => {
 describe('the tolerance of the golden comparison', () => {
   const ONE_LINE = caseNamed('latin-one-line');
 
-  it('finds no difference between two renders of the same case', async () => {
+  it('the golden comparison finds no difference between two renders of the same case', async () => {
     const [first, second] = [await renderGolden(ONE_LINE, tools), await renderGolden(ONE_LINE, tools)];
     expect(shareOfDifferentPixels(first, second)).toBe(0);
   });
@@ -72,7 +72,7 @@ describe('the tolerance of the golden comparison', () => {
     ['a different Hebrew letter', 'hebrew-digits-parentheses', (text: string) => text.replace('ה', 'ח')],
     ['a different vowel sign', 'devanagari', (text: string) => text.replace('मौसम', 'मोसम')],
     ['a different emoji', 'emoji-kinds', (text: string) => text.replace('👍🏿', '👍🏾')],
-  ])('detects %s', async (_name, name, change) => {
+  ])('the golden comparison detects %s', async (_name, name, change) => {
     const golden = caseNamed(name);
     const overlays = golden.overlays.map((overlay) => ({ ...overlay, text: change(overlay.text) }));
     expect(overlays).not.toEqual(golden.overlays);
@@ -80,7 +80,7 @@ describe('the tolerance of the golden comparison', () => {
     expect(shareOfDifferentPixels(changed, await renderGolden(golden, tools))).toBeGreaterThan(SHARE_TOLERANCE);
   });
 
-  it('detects a bar that is off by one pixel', async () => {
+  it('the golden comparison detects a bar that is off by one pixel', async () => {
     const moved = { ...ONE_LINE, overlays: ONE_LINE.overlays.map(({ text }) => ({ text, position: 50.2 })) };
     const difference = shareOfDifferentPixels(await renderGolden(moved, tools), await renderGolden(ONE_LINE, tools));
     expect(difference).toBeGreaterThan(SHARE_TOLERANCE);

@@ -110,7 +110,7 @@ describe('a PNG that describes its colors in chunks', () => {
     },
   );
 
-  it('uses iCCP before sRGB and gAMA', async () => {
+  it('a PNG that describes its colors in chunks uses iCCP before sRGB and gAMA', async () => {
     const profileOnly = await columnsOf(pngFile(COLORS, 8, [iccp(ADOBE_RGB)]));
     const both = await columnsOf(
       pngFile(COLORS, 8, [iccp(ADOBE_RGB), chunk('sRGB', Buffer.of(0)), numbers('gAMA', [1])]),

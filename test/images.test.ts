@@ -177,7 +177,7 @@ describe('a lossless WebP whose header says that it uses no alpha', () => {
     return source;
   }
 
-  it('keeps its alpha, as in browsers', async () => {
+  it('a lossless WebP that claims to use no alpha keeps its alpha, as in browsers', async () => {
     expect(pixelAt(await captioned(await webpWithoutHint(128)), 1, 1)).toEqual([200, 40, 40, 128]);
   });
 

@@ -46,11 +46,11 @@ function drawable(text: string): { text: string; missingGlyphs: number } {
 }
 
 describe('the comparison with a font for every code point', () => {
-  it.each(['\u0378', 'a\u0378', '你\u0336', 'م\u0336', '★\u0336'])('detects the box in %j', (text) => {
+  it.each(['\u0378', 'a\u0378', '你\u0336', 'م\u0336', '★\u0336'])('the comparison detects the box in %j', (text) => {
     expect(showsBox(text)).toBe(true);
   });
 
-  it.each(['A', 'Ångström', '你好', 'مرحبا', '👍🏽', 'a\u0336'])('detects no box in %j', (text) => {
+  it.each(['A', 'Ångström', '你好', 'مرحبا', '👍🏽', 'a\u0336'])('the comparison detects no box in %j', (text) => {
     expect(showsBox(text)).toBe(false);
   });
 });
@@ -60,7 +60,7 @@ describe('a caption', () => {
   const SEMI_VOICED = Array.from('ﾊﾋﾌﾍﾎ', (kana) => `${kana}ﾟ`);
 
   it.each([...VOICED, ...SEMI_VOICED, 'ｳﾞ', 'ｶﾞﾝﾊﾞﾚ', '(ﾟ∀ﾟ)', '☆ﾟ', 'ｷﾀ━━(ﾟ∀ﾟ)━━!!', 'ﾟ･*:.｡'])(
-    'shows half-width kana with their voicing marks: %s',
+    'a caption shows half-width kana with their voicing marks: %s',
     (text) => {
       expect(drawable(text)).toEqual({ text, missingGlyphs: 0 });
       expect(showsBox(text)).toBe(false);
@@ -72,16 +72,16 @@ describe('a caption', () => {
     ['م̶', 'م'],
     ['★̶', '★'],
     ['😀̶', '😀'],
-  ])('shows %s without a mark that no font has together with its base, and counts it', (text, drawn) => {
+  ])('a caption shows %s without a mark that no font has together with its base, and counts it', (text, drawn) => {
     expect(drawable(text)).toEqual({ text: drawn, missingGlyphs: 1 });
     expect(showsBox(drawn)).toBe(false);
   });
 
-  it('shows an emoji in color when no text font can obey its text selector', () => {
+  it('a caption shows an emoji in color when no text font can obey its text selector', () => {
     expect(drawable('😀\ufe0e')).toEqual({ text: '😀\ufe0f', missingGlyphs: 0 });
   });
 
-  it('shows no box for invisible characters and rare spaces', () => {
+  it('a caption shows no box for invisible characters and rare spaces', () => {
     const invisible: number[] = [];
     for (let point = 0; point < 0x1_00_00; point += 1) {
       if (/^[\s\p{Default_Ignorable_Code_Point}]$/u.test(String.fromCodePoint(point))) invisible.push(point);

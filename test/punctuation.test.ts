@@ -53,11 +53,11 @@ describe('a Chinese, Japanese or Korean caption', () => {
     ['好·好', 3],
     ['はい…', 3],
     ['네…네', 2.84],
-  ])('takes punctuation that it shares with Latin from the Han font: %s', (text, ems) => {
+  ])('a CJK caption takes punctuation that it shares with Latin from the Han font: %s', (text, ems) => {
     expect(lineWidth(text)).toBeCloseTo(ems, 1);
   });
 
-  it('keeps the punctuation of a Latin caption with a few Han characters', () => {
+  it('a Latin caption with a few Han characters keeps its punctuation', () => {
     expect(lineWidth('I love 日本 very much…')).toBeLessThan(lineWidth('I love 日本 very much') + 0.9);
   });
 
@@ -66,13 +66,16 @@ describe('a Chinese, Japanese or Korean caption', () => {
     ['（《书》），好', 5.5],
     ['“你好。”他', 5.5],
     ['（好）你（好）', 7],
-  ])('sets adjacent full-width brackets closer together, as CSS text-spacing-trim does: %s', (text, ems) => {
-    expect(lineWidth(text)).toBeCloseTo(ems, 1);
-  });
+  ])(
+    'a CJK caption sets adjacent full-width brackets closer together, as CSS text-spacing-trim does: %s',
+    (text, ems) => {
+      expect(lineWidth(text)).toBeCloseTo(ems, 1);
+    },
+  );
 });
 
 describe('the Mongolian vowel separator', () => {
-  it('changes the letters around it', () => {
+  it('the Mongolian vowel separator changes the letters around it', () => {
     expect(lineWidth('ᠬᠠᠷ\u180eᠠ')).not.toBeCloseTo(lineWidth('ᠬᠠᠷᠠ'), 2);
   });
 

@@ -32,7 +32,7 @@ function columnsAndRows(pixels: Pixels): { left: number; right: number; top: num
 }
 
 describe.each(STYLE_PRESETS)('the preset %s', (preset) => {
-  it('looks the same baked into a photo and as an overlay over it', async () => {
+  it('every preset looks the same baked into a photo and as an overlay over it', async () => {
     const photo = await sharp({
       create: { ...SIZE, channels: 3, background: '#888', noise: { type: 'gaussian', mean: 128, sigma: 60 } },
     })
@@ -55,19 +55,19 @@ describe.each(STYLE_PRESETS)('the preset %s', (preset) => {
     expect(largest).toBeLessThanOrEqual(preset === 'plain' ? 1 : 0);
   });
 
-  it('keeps the colors of emoji', async () => {
+  it('every preset keeps the colors of emoji', async () => {
     const pixels = await overlayOf({ preset, size: 3 }, '🔴');
     expect(pixelAt(pixels, SIZE.width / 2, SIZE.height / 2)).toEqual([244, 67, 54, 255]);
   });
 
-  it('draws gray emoji in the color of the text', async () => {
+  it('every preset draws gray emoji in the color of the text', async () => {
     const pixels = await overlayOf({ preset, size: 3, color: '#3366cc' }, '➕');
     expect(pixelAt(pixels, SIZE.width / 2, SIZE.height / 2)).toEqual([0x33, 0x66, 0xcc, 255]);
   });
 });
 
 describe('a box', () => {
-  it('leaves the photo beside it as it was', async () => {
+  it('a box leaves the photo beside it as it was', async () => {
     const photo = await plainPng(SIZE.width, SIZE.height, '#abcdef');
     const { data, width, channels } = await decode((await renderImage(photo, [{ text: 'Hi', style: 'box' }])).bytes);
     expect([...data.subarray(100 * width * channels, 100 * width * channels + 3)]).toEqual([0xab, 0xcd, 0xef]);
@@ -96,7 +96,7 @@ describe('a box', () => {
     expect(pixelAt(pixels, 120, 100)[3]).toBe(0);
   });
 
-  it('uses a translucent background once, also where the labels of two lines overlap', async () => {
+  it('a box uses a translucent background once, also where the labels of two lines overlap', async () => {
     const pixels = await overlayOf({ preset: 'box', background: '#ff000080' }, 'll\nll');
     const alphas = new Set<number>();
     for (let at = 0; at < pixels.data.length; at += 4) {
@@ -108,7 +108,7 @@ describe('a box', () => {
 });
 
 describe('an outline', () => {
-  it('surrounds letters and emoji without a gap', async () => {
+  it('an outline surrounds letters and emoji without a gap', async () => {
     for (const text of ['O', '🔴']) {
       const pixels = await overlayOf({ preset: 'outline', size: 3 }, text);
       const alphas = Array.from({ length: SIZE.width / 2 }, (_, x) => pixelAt(pixels, x, 100)[3] ?? 0);
@@ -126,7 +126,7 @@ describe('an outline', () => {
 });
 
 describe('a shadow', () => {
-  it('fades to nothing inside its band, without steps of more than a few levels', async () => {
+  it('a shadow fades to nothing inside its band, without steps of more than a few levels', async () => {
     const canvas = { width: 900, height: 900 };
     const overlays = [{ text: 'Shadow', position: 50, style: { preset: 'plain', size: 3 } as const }];
     const { bands } = await drawBands({ canvas, overlays }, createRenderTools(), new Stopwatch());

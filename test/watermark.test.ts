@@ -192,7 +192,7 @@ const JPEGS = hasSharedMedia
   : [];
 
 describe.skipIf(!hasSharedMedia)('a JPEG with the watermark (skipped without ../shared/media)', () => {
-  it('reports whether a live key would get the pixels of the source', async () => {
+  it('a JPEG with the watermark reports whether a live key would get the pixels of the source', async () => {
     const reports: Record<string, (string | undefined)[]> = {};
     for (const file of JPEGS.filter((name) => statSync(name).size < 300_000)) {
       const asset = readFileSync(file);
@@ -211,7 +211,7 @@ describe.skipIf(!hasSharedMedia)('a JPEG with the watermark (skipped without ../
 });
 
 describe('the watermark', () => {
-  it('replaces pixels, so that nothing of what is below can be seen', async () => {
+  it('the watermark replaces pixels, so that nothing of what is below can be seen', async () => {
     const overlays = [{ text: 'Hello', position: 50 }];
     const render = async (background: string): Promise<Pixels> => {
       const asset = await sharp({ create: { ...IMAGE, channels: 3, background } })
@@ -229,7 +229,7 @@ describe('the watermark', () => {
     expect(new Set(same.map((pixel) => black.data[pixel * 3]))).toEqual(new Set([200, 90]));
   });
 
-  it('makes a transparent overlay that, laid over the image, equals the rendered image', async () => {
+  it('the watermark makes a transparent overlay that, laid over the image, equals the rendered image', async () => {
     const overlays = [{ text: 'Hello 🎉', position: 40 }];
     const asset = await canvasFile(placed(PADDINGS[0]), 'png');
     const image = composeImageRecipe(await probeImage(asset), overlays, DEFAULT_IMAGE_LIMITS);

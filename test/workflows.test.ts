@@ -50,7 +50,7 @@ function isExecutable(file: string): boolean {
 }
 
 describe.each(workflows)('the workflow $name', ({ text, commands }) => {
-  it('calls only scripts that exist', () => {
+  it('a workflow calls only scripts that exist', () => {
     const ours = commands.filter((command) => !FOREIGN.some((pattern) => pattern.test(command)));
     const missing = ours.filter((command) => {
       const script = /^npm run (?:-s )?(?<name>[\w:]+)/u.exec(command)?.groups?.['name'];
@@ -64,7 +64,7 @@ describe.each(workflows)('the workflow $name', ({ text, commands }) => {
     for (const { groups } of files) expect(existsSync(path.join(ROOT, groups?.['file'] ?? ''))).toBe(true);
   });
 
-  it('grants permissions explicitly, limits the time of each job, and pins the version of each action', () => {
+  it('a workflow grants permissions explicitly, limits the time of each job, and pins the version of each action', () => {
     expect(text).toMatch(/^permissions:\n {2}contents: read$/mu);
     const jobs =
       text
@@ -76,7 +76,7 @@ describe.each(workflows)('the workflow $name', ({ text, commands }) => {
   });
 });
 
-it('finds the commands of the workflows, in one line and in several', () => {
+it('the test finds the commands of the workflows, in one line and in several', () => {
   const commands = workflows.flatMap((workflow) => workflow.commands);
   expect(commands).toContain('.ci/run');
   expect(commands).toContain('npm run -s release:notes > notes.md');

@@ -15,7 +15,7 @@ function run(rate: Rate, arrivals: readonly number[]): number[] {
 }
 
 describe('the generic cell rate algorithm', () => {
-  it('allows a full burst, then one request per interval', () => {
+  it('a rate limit allows a full burst, then one request per interval', () => {
     expect(
       run(
         RATE,
@@ -26,7 +26,7 @@ describe('the generic cell rate algorithm', () => {
     expect(run(RATE, after).slice(60)).toEqual([6_000, 7_000]);
   });
 
-  it('returns how many requests remain and when to try again', () => {
+  it('a rate limit returns how many requests remain and when to try again', () => {
     const first = take(RATE, 0, 1_000);
     expect(first).toEqual({ allowed: true, fullAt: 2_000, remaining: 59, retryAfterMs: 0 });
     expect(take(RATE, 61_000, 1_000)).toEqual({ allowed: false, fullAt: 61_000, remaining: 0, retryAfterMs: 1_000 });
@@ -54,7 +54,7 @@ describe('the generic cell rate algorithm', () => {
     );
   });
 
-  it('allows a request after the wait it asked for', () => {
+  it('a rate limit allows a request after the wait it asked for', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 999 }), fc.nat(100_000), fc.nat(100_000), (burst, fullAt, now) => {
         const rate = { burst, windowMs: 60_000 };

@@ -32,14 +32,14 @@ describe('a billing period', () => {
     expect(days(anchor, at)).toEqual([startsOn, endsOn]);
   });
 
-  it('keeps the time of day', () => {
+  it('a billing period keeps the time of day', () => {
     expect(periodHolding(new Date('2026-01-31T23:59:59.999Z'), new Date('2026-02-28T23:59:59.999Z'))).toEqual({
       startsAt: new Date('2026-02-28T23:59:59.999Z'),
       endsAt: new Date('2026-03-31T23:59:59.999Z'),
     });
   });
 
-  it('contains every moment exactly once, without gaps or overlaps', () => {
+  it('a billing period contains every moment exactly once, without gaps or overlaps', () => {
     const date = fc.date({ min: new Date('1999-01-01'), max: new Date('2105-01-01'), noInvalidDate: true });
     fc.assert(
       fc.property(date, fc.nat(40 * 366 * 86_400_000), (anchor, later) => {

@@ -14,7 +14,7 @@ function faultsOf(json: unknown): readonly string[] {
 }
 
 describe('a plans file', () => {
-  it('lists only what differs from the defaults', () => {
+  it('a plans file lists only what differs from the defaults', () => {
     const book = parsePlans({
       $schema: 'https://example.com/plans.json',
       currency: 'EUR',

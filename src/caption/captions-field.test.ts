@@ -33,7 +33,7 @@ describe('the captions field', () => {
     ]);
   });
 
-  it('takes the position and the language of the request', () => {
+  it('the captions field takes the position and the language of the request', () => {
     const { overlays } = parse({ captions: SRT, position: '12.5', lang: 'ja' });
     expect(overlays.map(({ position, lang }) => [position, lang])).toEqual([
       [12.5, 'ja'],
@@ -41,17 +41,17 @@ describe('the captions field', () => {
     ]);
   });
 
-  it('cleans the text of cues, and leaves out cues without visible text', () => {
+  it('the captions field cleans the text of cues, and leaves out cues without visible text', () => {
     const captions = '0:01 --> 0:02\na\u202e\tb \n\n0:02 --> 0:03\n<i> </i>\u200b\n\n0:03 --> 0:04\nc';
     expect(parse({ captions }).overlays.map(({ text }) => text)).toEqual(['a b', 'c']);
   });
 
-  it.each(['', ' \n'])('counts as absent when it is %j', (captions) => {
+  it.each(['', ' \n'])('the captions field counts as absent when it is %j', (captions) => {
     expect(parse({ captions, text: 'hello' }).overlays).toEqual([{ text: 'hello', position: null }]);
     expect(codesOf({ captions })).toEqual(['#/text required']);
   });
 
-  it('reports every invalid cue by its index, with the line', () => {
+  it('the captions field reports every invalid cue by its index, with the line', () => {
     const captions = `0:02 --> 0:01\nA\n\n0:03 --> 0:04\n${'x'.repeat(181)}\n\n0:05 --> 0:06\nfine\n\n0:07 > 0:08\n\n9\n0:09 --> x\nB`;
     expect(faultsOf({ captions })).toEqual([
       {
@@ -72,7 +72,7 @@ describe('the captions field', () => {
     ]);
   });
 
-  it('allows 180 characters, 2,000 bytes and 500 cues, and no more', () => {
+  it('the captions field allows 180 characters, 2,000 bytes and 500 cues, and no more', () => {
     const minute = (at: number): string => `0${Math.floor(at / 60)}:${String(at % 60).padStart(2, '0')}`;
     const cues = (count: number): string =>
       Array.from({ length: count }, (_, at) => `${minute(at)}:00 --> ${minute(at)}:01\nx`).join('\n\n');
@@ -84,7 +84,7 @@ describe('the captions field', () => {
     ).toMatch(/2,016 bytes/u);
   });
 
-  it('allows ten cues at the same time, and no more', () => {
+  it('the captions field allows ten cues at the same time, and no more', () => {
     const together = (count: number): string =>
       Array.from({ length: count }, (_, at) => `00:0${at % 10} --> 01:00\nx`).join('\n\n');
     expect(parse({ captions: together(10) }).overlays).toHaveLength(10);
@@ -93,7 +93,7 @@ describe('the captions field', () => {
     expect(parse({ captions: `${together(10)}\n\n01:00 --> 01:01\nx` }).overlays).toHaveLength(11);
   });
 
-  it('allows 64 KiB', () => {
+  it('the captions field allows 64 KiB', () => {
     const padded = (bytes: number): string => `${SRT}\n`.padEnd(bytes, '\n');
     expect(parse({ captions: padded(65_536) }).overlays).toHaveLength(2);
     expect(faultsOf({ captions: padded(65_537) })).toEqual([
@@ -112,7 +112,7 @@ describe('the captions field', () => {
     expect(codesOf({ captions: 'Just text' })).toEqual(['#/captions/0 invalid_captions']);
   });
 
-  it('excludes text and overlays, and the faults of all are reported', () => {
+  it('the captions field excludes text and overlays, and the faults of all are reported', () => {
     const overlays = JSON.stringify([{ text: 'a', start: -1 }]);
     expect(codesOf({ captions: SRT, text: 'hello' })).toEqual(['#/captions conflict']);
     expect(codesOf({ captions: '0:02 --> 0:01\nA', overlays })).toEqual([
@@ -126,7 +126,7 @@ describe('the captions field', () => {
     expect(codesOf({ captions: [SRT] }, { isJson: true })).toEqual(['#/captions wrong_type']);
   });
 
-  it('needs a video: it is refused without an asset, and without asking for a size', () => {
+  it('the captions field needs a video: it is refused without an asset, and without asking for a size', () => {
     expect(codesOf({ captions: SRT }, { hasAsset: false })).toEqual(['#/captions conflict']);
     expect(codesOf({ captions: SRT, width: '10', height: 'x' }, { hasAsset: false })).toEqual(['#/captions conflict']);
     expect(parse({ captions: SRT, asset_url: 'https://example.com/a.mp4' }, { hasAsset: false }).overlays).toHaveLength(
@@ -134,7 +134,7 @@ describe('the captions field', () => {
     );
   });
 
-  it('needs the duration of the video in a layout', () => {
+  it('the captions field needs the duration of the video in a layout', () => {
     const layout = { hasAsset: false, allowed: LAYOUT_FIELDS, isJson: true };
     const size = { width: 640, height: 480 };
     expect(parse({ captions: SRT, ...size, duration: 10 }, layout).overlays).toHaveLength(2);
@@ -149,7 +149,7 @@ describe('the captions field', () => {
 });
 
 describe('the position field', () => {
-  it.each(['0', '100', '33.3', ' 50 '])('places text at %j', (position) => {
+  it.each(['0', '100', '33.3', ' 50 '])('the position field places text at %j', (position) => {
     expect(parse({ text: 'a', position }).overlays).toEqual([{ text: 'a', position: Number(position) }]);
     expect(parse({ text: 'a', position: Number(position) }, { isJson: true }).overlays[0]?.position).toBe(
       Number(position),
@@ -160,11 +160,11 @@ describe('the position field', () => {
     ['-1', 'out_of_range', 'Position must be between 0 and 100; got -1.'],
     ['100.5', 'out_of_range', 'Position must be between 0 and 100; got 100.5.'],
     ['middle', 'wrong_type', 'Position must be a number between 0 and 100; got middle.'],
-  ])('rejects %j', (position, code, detail) => {
+  ])('the position field rejects %j', (position, code, detail) => {
     expect(faultsOf({ text: 'a', position })).toEqual([{ pointer: '#/position', code, detail }]);
   });
 
-  it('rejects numeric strings in JSON', () => {
+  it('the position field rejects numeric strings in JSON', () => {
     expect(faultsOf({ text: 'a', position: '50' }, { isJson: true })).toEqual([
       {
         pointer: '#/position',
@@ -174,12 +174,12 @@ describe('the position field', () => {
     ]);
   });
 
-  it('counts as absent when it is blank in a form or null in JSON', () => {
+  it('the position field counts as absent when it is blank in a form or null in JSON', () => {
     expect(parse({ text: 'a', position: ' ' }).overlays[0]?.position).toBeNull();
     expect(parse({ text: 'a', position: null }, { isJson: true }).overlays[0]?.position).toBeNull();
   });
 
-  it('excludes overlays', () => {
+  it('the position field excludes overlays', () => {
     expect(codesOf({ overlays: '[{"text":"a"}]', position: '50' })).toEqual(['#/position conflict']);
   });
 });

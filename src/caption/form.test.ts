@@ -81,7 +81,7 @@ describe('the length of a caption', () => {
     expect(parse({ text: `${' '.repeat(3_000)}${'a'.repeat(180)}\u0000\u0000\n` }).overlays[0]?.text).toHaveLength(180);
   });
 
-  it('counts a newline as one character', () => {
+  it('the length of a caption counts a newline as one character', () => {
     expect(faultsOf({ text: `${'a'.repeat(90)}\n${'b'.repeat(90)}` })).toEqual(['#/text too_long']);
   });
 
@@ -116,7 +116,7 @@ describe('text and overlays together', () => {
 });
 
 describe('the overlays field', () => {
-  it('keeps order, texts and positions, treats null as no position and ignores unknown keys', () => {
+  it('the overlays field keeps order, texts and positions, treats null as no position and ignores unknown keys', () => {
     const overlays = [
       { text: ' a ', position: 12.5 },
       { text: 'b', position: null },
@@ -150,7 +150,7 @@ describe('the overlays field', () => {
     ]);
   });
 
-  it('reports the faults of every repeated field, and refuses repeated arrays', () => {
+  it('the overlays field reports the faults of every repeated field, and refuses repeated arrays', () => {
     const values = ['{"text":""}', '[{"text":"b"}]', 'x', '{"text":"c","position":101}'];
     const fields = values.map((value) => ({ name: 'overlays', value }));
     expect(faultsOf({}, { fields })).toEqual([
@@ -175,7 +175,7 @@ describe('the overlays field', () => {
     expect(overlayFaults(item)).toEqual(['0 wrong_type']);
   });
 
-  it('needs a text in every overlay, which is a non-blank string', () => {
+  it('the overlays field needs a text in every overlay, which is a non-blank string', () => {
     expect(overlayFaults({}, { text: null }, { text: 5 }, { text: ' ' }, { text: ['a'] })).toEqual([
       '0/text required',
       '1/text required',
@@ -347,11 +347,11 @@ describe('the detail of a fault', () => {
     [{ overlays: '[{"text":"a","position":"50"}]' }, 'Position must be a number between 0 and 100; got a string.'],
     [{ overlays: '[]' }, 'Overlays must contain 1 to 10 captions; got 0.'],
     [{ overlays: '7' }, 'Overlays must be an array; got a number.'],
-  ])('states the rule and the offending value: %j', (fields, detail) => {
+  ])('the detail of a fault states the rule and the offending value: %j', (fields, detail) => {
     expect(detailOf(fields)).toBe(detail);
   });
 
-  it('repeats no more than 32 characters of a value', () => {
+  it('the detail of a fault repeats no more than 32 characters of a value', () => {
     expect(detailOf({ text: 'a', width: 'x'.repeat(60_000), height: '100' })).toBe(
       `Width must be a whole number of pixels; got "${'x'.repeat(32)}...".`,
     );
@@ -373,7 +373,7 @@ describe('pointerTo', () => {
 });
 
 describe('the lang field', () => {
-  it('applies to every overlay that has no language of its own', () => {
+  it('the lang field applies to every overlay that has no language of its own', () => {
     const overlays = JSON.stringify([{ text: 'a' }, { text: 'b', lang: 'ur' }, { text: 'c', lang: null }]);
     expect(parse({ overlays, lang: 'zh-Hant' }).overlays).toEqual([
       { text: 'a', position: null, lang: 'zh-Hant' },

@@ -45,12 +45,12 @@ describe('the style of a request', () => {
     expect(fromForm({ style: JSON.stringify(style) })[0]?.style).toEqual(expected);
   });
 
-  it('leaves overlays without one as they were when it is omitted, blank, null or empty', () => {
+  it('a style leaves overlays without one as they were when it is omitted, blank, null or empty', () => {
     for (const style of [null, {}]) expect(fromJson({ style })).toEqual([{ text: 'a', position: null }]);
     for (const style of ['', '  ', '{}']) expect(fromForm({ style })).toEqual([{ text: 'a', position: null }]);
   });
 
-  it('counts null inside the object as omitted', () => {
+  it('a style counts null inside the object as omitted', () => {
     expect(fromJson({ style: { preset: 'box', color: null, size: null } })[0]?.style).toEqual({ preset: 'box' });
   });
 
@@ -98,7 +98,7 @@ describe('the style of a request', () => {
     expect(faultsOf(() => fromForm({ style: '["box"]' }))).toEqual(['#/style invalid_choice']);
   });
 
-  it.each(['outline', 'plain'])('conflicts with a background when its preset is %s', (preset) => {
+  it.each(['outline', 'plain'])('a style conflicts with a background when its preset is %s', (preset) => {
     const style = { preset, background: '#ff0000' };
     expect(faultsOf(() => fromJson({ style }))).toEqual(['#/style/background conflict']);
     expect(faultsOf(() => fromJson({ text: null, overlays: [{ text: 'a' }, { text: 'b', style }] }))).toEqual([
@@ -115,7 +115,7 @@ describe('the style of an overlay', () => {
     expect(styles('box', null, 'outline')).toEqual([{ preset: 'box' }, { preset: 'outline' }]);
   });
 
-  it('replaces that of the request when it names a preset, and changes its own keys otherwise', () => {
+  it('the style of an overlay replaces that of the request when it names a preset, and changes its own keys otherwise', () => {
     const request = { preset: 'box', background: '#ff0000', size: 2 };
     expect(styles(request, { size: 1 }, { preset: 'plain' }, 'bar', { align: 'left' })).toEqual([
       { preset: 'box', background: '#ff0000', size: 1 },
@@ -125,13 +125,13 @@ describe('the style of an overlay', () => {
     ]);
   });
 
-  it('conflicts where its background meets a preset of the request that has none', () => {
+  it('the style of an overlay conflicts where its background meets a preset of the request that has none', () => {
     expect(faultsOf(() => styles('outline', null, { background: '#000000' }))).toEqual([
       '#/overlays/1/style/background conflict',
     ]);
   });
 
-  it('reports a conflict within the style of the request once', () => {
+  it('a conflict within the style of the request is reported once', () => {
     expect(faultsOf(() => styles({ preset: 'plain', background: '#000000' }, null, { size: 2 }))).toEqual([
       '#/style/background conflict',
     ]);

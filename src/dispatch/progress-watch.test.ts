@@ -21,7 +21,7 @@ describe('a worker without progress', () => {
     ['5 minutes, on an idle machine', after(300, { busySeconds: 0, idle: 0.95 })],
     ['5 minutes, on a machine with some idle time', after(301, { busySeconds: 3, idle: 0.2 })],
     ['5 minutes, where processor time is unknown', after(300, { busySeconds: undefined, idle: 0.5 })],
-  ])('hangs after %s', (_when, now) => {
+  ])('a worker without progress counts as hung after %s', (_when, now) => {
     expect(isHung(START, now)).toBe(true);
   });
 

@@ -145,7 +145,7 @@ describe('a failure', () => {
     expect(parseStepFailure({ ...FAILURE, extra: 1 })).toEqual(FAILURE);
   });
 
-  it('keeps only the beginning of a long message', () => {
+  it('a failure keeps only the beginning of a long message', () => {
     expect(parseStepFailure({ ...FAILURE, message: 'x'.repeat(10_000) }).message).toHaveLength(2_000);
   });
 
@@ -222,7 +222,7 @@ describe('any report', () => {
     );
   });
 
-  it('leads to a recipe with finite numbers and a bounded number of segments if it is a valid probe', () => {
+  it('a valid probe leads to a recipe with finite numbers and a bounded number of segments', () => {
     fc.assert(
       fc.property(fc.nat(), mutation, (at, value) => {
         const probe = outcomeOf(() => parseProbe(mutate(VIDEO_PROBE, at, value), 'mp4'));

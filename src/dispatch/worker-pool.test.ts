@@ -81,7 +81,7 @@ describe('a pool whose workers end during a task', () => {
     expect(await probe(poolOf(crash('SIGKILL')))).toEqual(IMAGE_PROBE);
   });
 
-  it('blames the asset when it crashed two of them', async () => {
+  it('a pool blames the asset when it crashed two of them', async () => {
     const failed = probe(poolOf(crash('SIGSEGV'), crash('SIGSEGV')));
     await expect(failed).rejects.toMatchObject({ code: 'asset_undecodable' });
   });
@@ -90,7 +90,7 @@ describe('a pool whose workers end during a task', () => {
     ['both', 'SIGKILL', 'SIGKILL'],
     ['the first', 'SIGKILL', 'SIGSEGV'],
     ['the second', 'SIGSEGV', 'SIGKILL'],
-  ] as const)('asks the caller to try again later when the system killed %s', async (_which, first, second) => {
+  ] as const)('a pool asks the caller to try again later when the system killed %s', async (_which, first, second) => {
     const failed = probe(poolOf(crash(first), crash(second)));
     await expect(failed).rejects.toMatchObject({ code: 'renderer_unavailable', retryAfterSeconds: 10 });
   });

@@ -74,11 +74,11 @@ async function probe(worker: Worker, format: AssetFormat): Promise<unknown> {
 }
 
 describe('a worker that sends a valid report', () => {
-  it('completes a render', async () => {
+  it('a worker that sends a valid report completes a render', async () => {
     expect(await render(await spawnReporting(FACTS))).toEqual(FACTS);
   });
 
-  it('completes a probe', async () => {
+  it('a worker that sends a valid report completes a probe', async () => {
     expect(await probe(await spawnReporting(VIDEO_PROBE), 'mp4')).toEqual(VIDEO_PROBE);
   });
 });

@@ -352,7 +352,7 @@ describe('a server that misbehaves', () => {
 it.each([
   ['before the response', false],
   ['during the download', true],
-])('closes the connection when the request is canceled %s', async (_name, isStarted) => {
+])('a fetch closes the connection when the request is canceled %s', async (_name, isStarted) => {
   const reason = new AppError('client_closed', 'The client closed the connection.');
   const canceled = new AbortController();
   let closed = 0;

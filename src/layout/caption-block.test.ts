@@ -154,7 +154,7 @@ describe('layoutCaption: tall and deep ink', () => {
 describe('layoutCaption: a caption too tall for the canvas', () => {
   const column = (lines: number): string => Array.from({ length: lines }, () => 'a').join('\n');
 
-  it('shrinks to the largest font size that fits', () => {
+  it('a caption too tall for the canvas shrinks to the largest font size that fits', () => {
     const { fontSize, height, lines } = block(column(40), 1080, 1080);
     expect(lines).toHaveLength(40);
     expect(height).toBeLessThanOrEqual(1080);
@@ -162,12 +162,12 @@ describe('layoutCaption: a caption too tall for the canvas', () => {
     expect(fontSize).toBeCloseTo(1080 / 48.8, 1);
   });
 
-  it('keeps its font size as long as it fits', () => {
+  it('a caption too tall for the canvas keeps its font size as long as it fits', () => {
     expect(block(column(16), 1080, 1080).fontSize).toBeCloseTo(51.84, 9);
     expect(block(column(17), 1080, 1080).fontSize).toBeLessThan(51.84);
   });
 
-  it('shrinks below a readable size rather than losing lines', () => {
+  it('a caption too tall for the canvas shrinks below a readable size rather than losing lines', () => {
     const { fontSize, height, lines } = block(column(90), 400, 400);
     expect(lines).toHaveLength(90);
     expect(height).toBeLessThanOrEqual(400);
@@ -175,11 +175,11 @@ describe('layoutCaption: a caption too tall for the canvas', () => {
     expect(fontSize).toBeGreaterThan(3.5);
   });
 
-  it('keeps its bar inside the canvas even when no font size fits', () => {
+  it('a caption too tall for the canvas keeps its bar inside the canvas even when no font size fits', () => {
     expect(block(column(90), 16, 16).height).toBeLessThanOrEqual(16);
   });
 
-  it('shrinks until the wrapped lines fit as well', () => {
+  it('a caption too tall for the canvas shrinks until the wrapped lines fit as well', () => {
     const { height, lines } = block('word '.repeat(35).trim(), 200, 16);
     expect(height).toBeLessThanOrEqual(16);
     expect(lines.every(({ width }) => width <= 184)).toBe(true);

@@ -58,7 +58,7 @@ describe('every line of every caption', () => {
     );
   });
 
-  it('shows its part of a left-to-right caption unchanged', () => {
+  it('every line shows its part of a left-to-right caption unchanged', () => {
     fc.assert(
       fc.property(ltrCaption, anyCanvas, (text, canvas) => {
         const lines = runTexts(barOf(text, canvas));
@@ -68,7 +68,7 @@ describe('every line of every caption', () => {
     );
   });
 
-  it('shows its part of a bidirectional caption without lost or repeated characters or spaces at the ends', () => {
+  it('every line shows its part of a bidirectional caption without lost or repeated characters or spaces at the ends', () => {
     fc.assert(
       fc.property(anyCaption, anyCanvas, (text, canvas) => {
         const lines = runTexts(barOf(text, canvas));
@@ -115,7 +115,7 @@ describe('every line of every caption', () => {
 });
 
 describe('every layout', () => {
-  it('places all bars inside the canvas, in whole pixels', () => {
+  it('every layout places all bars inside the canvas, in whole pixels', () => {
     fc.assert(
       fc.property(anyOverlays, anyCanvas, (overlays, canvas) => {
         const { bars } = layOut(overlays, canvas);

@@ -78,7 +78,7 @@ describe('layoutParagraph: a word longer than the line', () => {
     expect(shown('abc', 0.5)).toEqual(['a', 'b', 'c']);
   });
 
-  it('starts on a new line only if necessary', () => {
+  it('a word longer than the line starts on a new line only if necessary', () => {
     expect(shown('aa bcdefghij', 6)).toEqual(['aa', 'bcdef', 'ghij']);
     expect(shown('a bcdefgh', 6)).toEqual(['a bcde', 'fgh']);
   });
@@ -102,7 +102,7 @@ describe('layoutParagraph: a soft hyphen', () => {
     expect(runsOf('abc\u00adאבג')).toEqual(['abc', '<אבג']);
   });
 
-  it('hyphenates right-to-left text at the left end of the line', () => {
+  it('a soft hyphen hyphenates right-to-left text at the left end of the line', () => {
     expect(shown('بتثجح\u00adخدذرز', 6)).toEqual(['بتثجح-', 'خدذرز']);
   });
 });

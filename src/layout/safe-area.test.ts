@@ -58,7 +58,7 @@ describe('marginsFor', () => {
 });
 
 describe.each(AREAS)('the safe area %s', (name, { top, bottom, left, right }) => {
-  it('keeps bars between its top and bottom margin, touching them at 0 and 100', () => {
+  it('a safe area keeps bars between its top and bottom margin, touching them at 0 and 100', () => {
     const [first, last] = bars(
       [
         { text: 'a', position: 0 },
@@ -71,7 +71,7 @@ describe.each(AREAS)('the safe area %s', (name, { top, bottom, left, right }) =>
     expect([first?.isMoved, last?.isMoved]).toEqual([true, true]);
   });
 
-  it('leaves a position inside it exactly where it was', () => {
+  it('a safe area leaves a position inside it exactly where it was', () => {
     const overlays = [{ text: 'a', position: 40 }];
     const [safe] = bars(overlays, name);
     const [usual] = bars(overlays, 'none');
@@ -79,7 +79,7 @@ describe.each(AREAS)('the safe area %s', (name, { top, bottom, left, right }) =>
     expect(safe?.isMoved).toBe(false);
   });
 
-  it('keeps a full-width bar full-width and centers its text on the canvas within the wider margin', () => {
+  it('a safe area keeps a full-width bar full-width and centers its text on the canvas within the wider margin', () => {
     const [bar] = bars([{ text: LONG, position: null }], name);
     expect([bar?.left, bar?.right]).toEqual([0, STORY.width]);
     const free = STORY.width - 2 * Math.max(left, right);
@@ -89,13 +89,16 @@ describe.each(AREAS)('the safe area %s', (name, { top, bottom, left, right }) =>
     }
   });
 
-  it.each(['left', 'right'] as const)('keeps boxes aligned to the %s between its left and right margin', (align) => {
-    const [bar] = bars([{ text: LONG, position: null, style: { preset: 'box', align } }], name);
-    expect(bar?.left).toBeGreaterThanOrEqual(left);
-    expect(bar?.right).toBeLessThanOrEqual(STORY.width - right);
-  });
+  it.each(['left', 'right'] as const)(
+    'a safe area keeps boxes aligned to the %s between its left and right margin',
+    (align) => {
+      const [bar] = bars([{ text: LONG, position: null, style: { preset: 'box', align } }], name);
+      expect(bar?.left).toBeGreaterThanOrEqual(left);
+      expect(bar?.right).toBeLessThanOrEqual(STORY.width - right);
+    },
+  );
 
-  it('keeps ten default bars apart and inside, without calling them moved', () => {
+  it('a safe area keeps ten default bars apart and inside, without calling them moved', () => {
     const placed = bars(
       Array.from({ length: 10 }, () => ({ text: 'a', position: null, style: { size: 0.8 } })),
       name,
@@ -110,7 +113,7 @@ describe.each(AREAS)('the safe area %s', (name, { top, bottom, left, right }) =>
     expect(placed.some(({ isMoved }) => isMoved)).toBe(false);
   });
 
-  it('shrinks a caption that is taller than it', () => {
+  it('a safe area shrinks a caption that is taller than it', () => {
     const text = Array.from({ length: 60 }, () => 'a').join('\n');
     const [bar] = bars([{ text, position: 50 }], name);
     expect(bar?.top).toBeGreaterThanOrEqual(top);

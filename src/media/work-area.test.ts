@@ -46,7 +46,7 @@ describe('a work area', () => {
     await directory.remove();
   });
 
-  it('creates a lazy directory when it is needed, once, and removes only one that was created', async () => {
+  it('a work area creates a lazy directory when it is needed, once, and removes only one that was created', async () => {
     const directory = (await openArea()).lazyDirectory('render');
     await directory.remove();
     expect(existsSync(directory.path)).toBe(false);
@@ -56,7 +56,7 @@ describe('a work area', () => {
     expect(existsSync(directory.path)).toBe(false);
   });
 
-  it('leaves nothing behind when it is closed', async () => {
+  it('a work area leaves nothing behind when it is closed', async () => {
     const area = await WorkArea.open(root);
     await area.directory('render');
     await area.close();
@@ -91,38 +91,38 @@ describe('the sweep when a work area is opened', () => {
     utimesSync(file, at, at);
   }
 
-  it('removes the area of a dead process in the same PID namespace immediately', async () => {
+  it('the sweep removes the area of a dead process in the same PID namespace immediately', async () => {
     const area = await otherArea(deadPid);
     await openArea();
     expect([existsSync(area), existsSync(`${area}.lock`)]).toEqual([false, false]);
   });
 
-  it('keeps the area of a live process', async () => {
+  it('the sweep keeps the area of a live process', async () => {
     const area = await otherArea(process.ppid);
     await openArea();
     expect(existsSync(path.join(area, 'render'))).toBe(true);
   });
 
-  it('keeps the area of a server in another container, whose PID is not known here', async () => {
+  it('the sweep keeps the area of a server in another container, whose PID is not known here', async () => {
     const area = await otherArea(deadPid, { namespace: 'another-boot/pid:[1]', age: 9 * MINUTE_MS });
     await openArea();
     expect(existsSync(path.join(area, 'render'))).toBe(true);
   });
 
-  it('removes the area of a server in another container after its lock has become stale', async () => {
+  it('the sweep removes the area of a server in another container after its lock has become stale', async () => {
     const area = await otherArea(process.ppid, { namespace: 'another-boot/pid:[1]', age: 11 * MINUTE_MS });
     await openArea();
     expect(existsSync(area)).toBe(false);
   });
 
-  it('keeps the area of a server in another container that has the same PID', async () => {
+  it('the sweep keeps the area of a server in another container that has the same PID', async () => {
     const area = await otherArea(process.pid, { namespace: 'another-boot/pid:[1]' });
     const directory = await (await openArea()).directory('render');
     expect(existsSync(path.join(area, 'render'))).toBe(true);
     expect(path.dirname(directory.path)).not.toBe(area);
   });
 
-  it('removes a directory without a lock only when it is old', async () => {
+  it('the sweep removes a directory without a lock only when it is old', async () => {
     const [old, recent] = [path.join(root, '1'), path.join(root, '2')];
     for (const area of [old, recent]) mkdirSync(path.join(area, 'render'), { recursive: true });
     setAge(old, 11 * MINUTE_MS);
@@ -130,7 +130,7 @@ describe('the sweep when a work area is opened', () => {
     expect([existsSync(old), existsSync(recent)]).toEqual([false, true]);
   });
 
-  it('happens again later, and the lock of an open area never becomes stale', async () => {
+  it('the sweep happens again later, and the lock of an open area never becomes stale', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     await openArea();
     const lock = path.join(root, `${process.pid}.lock`);

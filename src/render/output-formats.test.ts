@@ -96,7 +96,7 @@ describe('a JPEG that stays a JPEG', () => {
     return [rows[0], rows.at(-1)];
   }
 
-  it('keeps every pixel outside the rows of MCUs that the bar touches', async () => {
+  it('a JPEG keeps every pixel outside the rows of MCUs that the bar touches', async () => {
     const { bytes, sourcePixels, bars } = await render(jpeg, { format: 'jpeg' });
     const [{ top, height } = { top: 0, height: 0 }] = bars;
     const [first = 0, last = 0] = await changedRows(bytes);
@@ -146,7 +146,7 @@ describe('a JPEG that stays a JPEG', () => {
     expect({ width, height, orientation }).toEqual({ width: 232, height: 320, orientation: undefined });
   });
 
-  it('asks workers of older versions, which ignore the turn, to encode it again', async () => {
+  it('a JPEG asks workers of older versions, which ignore the turn, to encode it again', async () => {
     const turned = await sharp(jpeg).withMetadata({ orientation: 3 }).toBuffer();
     const { output } = composeImageRecipe(await probeImage(turned), OVERLAYS, DEFAULT_IMAGE_LIMITS, {
       output: { format: 'jpeg' },
@@ -154,7 +154,7 @@ describe('a JPEG that stays a JPEG', () => {
     expect(output).toEqual({ format: 'jpeg', quality: 90, keepsSource: false, turnsSource: 3 });
   });
 
-  it('loses an sRGB profile, and is encoded again with another one', async () => {
+  it('a JPEG loses an sRGB profile, and is encoded again with another one', async () => {
     const withProfile = async (name: string): Promise<Rendered> =>
       await render(await sharp(jpeg).withIccProfile(name, { attach: true }).toBuffer(), { format: 'jpeg' });
     const [srgb, p3] = [await withProfile('srgb'), await withProfile('p3')];

@@ -99,7 +99,7 @@ describe('two servers with one replay cache directory', () => {
     expect(await second.restore('a', newPath())).toBe(true);
   });
 
-  it('miss a file that the other one has evicted', async () => {
+  it('a server misses a file that another one has evicted', async () => {
     await first.keep('a', rendered(600, 1_000));
     await second.keep('b', rendered(600));
     expect(await first.restore('a', newPath())).toBe(false);

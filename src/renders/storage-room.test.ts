@@ -10,7 +10,7 @@ describe('the storage of the service', () => {
     expect([shareOf('starter', 'result'), shareOf('free', 'result')]).toEqual([1_000, 1_000]);
   });
 
-  it('refuses with storage_full and a time to retry, without figures of other accounts', () => {
+  it('the storage of the service refuses with storage_full and a time to retry, without figures of other accounts', () => {
     const limits = storageLimitsOf({ plan: DEFAULT_PLANS.get('free') }, { serviceBytes: 1_000, of: 'request' });
     const error = storageError({ kind: 'over limit', what: 'serviceBytes', actual: 501 }, limits);
     expect(error).toMatchObject({ code: 'storage_full', retryAfterSeconds: 60 });

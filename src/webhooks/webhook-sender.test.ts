@@ -78,7 +78,7 @@ async function send(url: string, options: Partial<WebhookSenderOptions> = {}, ch
 }
 
 describe('a webhook', () => {
-  it('carries a signature that the official package accepts, and that fails for any change', async () => {
+  it('a webhook carries a signature that the official package accepts, and that fails for any change', async () => {
     const attempt = await send(`${receiver.url}/hook?token=1`);
     expect(attempt).toMatchObject({ status: 200, response: 'thanks', contentType: 'text/plain', error: undefined });
     const [{ headers, body, path } = { headers: {}, body: '', path: '' }] = receiver.received;
@@ -117,13 +117,13 @@ describe('an attempt', () => {
     ['410', 410],
     ['404', 404],
     ['304', 304],
-  ])('fails when the receiver responds with %s', async (path, status) => {
+  ])('an attempt fails when the receiver responds with %s', async (path, status) => {
     const { error, ...attempt } = await send(`${receiver.url}/${path}`);
     expect(attempt.status).toBe(status);
     expect(error).toContain(`responded with ${status}`);
   });
 
-  it('fails at a redirect, which it does not follow', async () => {
+  it('an attempt fails at a redirect, which it does not follow', async () => {
     const attempt = await send(`${receiver.url}/redirect`);
     expect(attempt).toMatchObject({
       status: 302,
@@ -132,14 +132,14 @@ describe('an attempt', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('fails when no response comes in time, and closes the connection', async () => {
+  it('an attempt fails when no response comes in time, and closes the connection', async () => {
     const attempt = await send(`${receiver.url}/silent`, { timeoutMs: 200 });
     expect(attempt.status).toBeUndefined();
     expect(attempt.error).toMatch(/didn't respond within 0.2 seconds/u);
     await until(() => receiver.connections() === 0);
   });
 
-  it('fails when the connection is closed or refused', async () => {
+  it('an attempt fails when the connection is closed or refused', async () => {
     const closed = await send(`${receiver.url}/closed`);
     expect(closed.error).toContain('the connection was closed');
     const gone = await startWebhookReceiver(ALLOWED);
@@ -147,20 +147,20 @@ describe('an attempt', () => {
     expect((await send(gone.url)).error).toContain('the connection was refused');
   });
 
-  it('reads only the beginning of a response that never ends', async () => {
+  it('an attempt reads only the beginning of a response that never ends', async () => {
     const attempt = await send(`${receiver.url}/endless`);
     expect(attempt).toMatchObject({ status: 200, error: undefined });
     expect(attempt.response).toHaveLength(2_048);
     await until(() => receiver.connections() === 0);
   });
 
-  it('succeeds by its status when the rest of the response does not come', async () => {
+  it('an attempt succeeds by its status when the rest of the response does not come', async () => {
     const attempt = await send(`${receiver.url}/trickle`, { timeoutMs: 200 });
     expect(attempt).toMatchObject({ status: 200, error: undefined, response: 'the rest never comes' });
     await until(() => receiver.connections() === 0);
   });
 
-  it('keeps a binary response as text that every database can store', async () => {
+  it('an attempt keeps a binary response as text that every database can store', async () => {
     expect((await send(`${receiver.url}/binary`)).response).toBe('a\u{FFFD}\u{FFFD}\u{FFFD}b');
   });
 

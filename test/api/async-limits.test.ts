@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 describe('a server with limits', () => {
-  it('refuses more queued renders and more stored bytes than the plan allows, with 429', async () => {
+  it('a server with limits refuses more queued renders and more stored bytes than the plan allows, with 429', async () => {
     const large = await noisyJpeg(1_000, 1_000);
     expect(large.length).toBeGreaterThan(200_000);
     const tooLarge = await post(server, form({ asset: large, text: 'a' }), { headers: ASYNC });
@@ -57,7 +57,7 @@ describe('a server with limits', () => {
     expect(readdirSync(path.join(server.dataDirectory, 'objects', 'assets'))).toEqual([]);
   });
 
-  it('refuses a link to a result that is larger than the free storage, keeps no file and charges nothing', async () => {
+  it('a server with limits refuses a link to a result that is larger than the free storage, keeps no file and charges nothing', async () => {
     const large = await noisyJpeg(1_000, 1_000);
     const response = await post(server, form({ asset: large, text: 'a', deliver: 'url' }));
     expect(await problemOf(response)).toMatchObject({ status: 429, code: 'stored_bytes_exceeded', limit: 200_000 });
@@ -67,7 +67,7 @@ describe('a server with limits', () => {
     expect(await usage.json()).toMatchObject({ credits: { used: 0, reserved: 0 } });
   });
 
-  it('fails an asynchronous render whose result is larger than the free storage, free of charge', async () => {
+  it('a server with limits fails an asynchronous render whose result is larger than the free storage, free of charge', async () => {
     const headers = { 'x-api-key': server.key };
     const large = await noisyJpeg(1_000, 1_000);
     const origin = createServer((_request, response) => void response.end(large));
@@ -83,7 +83,7 @@ describe('a server with limits', () => {
     origin.close();
   });
 
-  it('refuses asynchronous requests through a marketplace, but not links', async () => {
+  it('a server with limits refuses asynchronous requests through a marketplace, but not links', async () => {
     const gateway = {
       'x-rapidapi-proxy-secret': 'secret-of-the-gateway',
       'x-rapidapi-user': 'ann',
@@ -122,7 +122,7 @@ describe('a running server', () => {
     expect((render['output'] as { duration: number }).duration).toBeCloseTo(6, 0);
   });
 
-  it('cancels a render while its file is fetched, stops the transfer and charges nothing', async () => {
+  it('a running server cancels a render while its file is fetched, stops the transfer and charges nothing', async () => {
     const opened: ServerResponse[] = [];
     const slow = createServer((_request, response) => {
       response.write('half of a file');
@@ -263,18 +263,18 @@ describe('a link to a finished render', () => {
     return { error, objects: objects.size };
   }
 
-  it('leaves no object behind when the client disconnects', async () => {
+  it('a link to a finished render leaves no object behind when the client disconnects', async () => {
     const { error, objects } = await deliver({ signal: AbortSignal.abort(new Error('client left')) });
     expect([error, objects]).toMatchObject([{ message: 'client left' }, 0]);
   });
 
-  it('leaves no object behind when the render could not be added', async () => {
+  it('a link to a finished render leaves no object behind when the render could not be added', async () => {
     const down = new AppError('storage_unavailable', 'The database is down.');
     const { error, objects } = await deliver({ addFinished: async () => await Promise.reject(down) });
     expect([error, objects]).toEqual([down, 0]);
   });
 
-  it('keeps the object when it is unknown whether the render was added', async () => {
+  it('a link to a finished render keeps the object when it is unknown whether the render was added', async () => {
     const unknown = new OutcomeUnknown(new Error('connection lost'));
     const { error, objects } = await deliver({ addFinished: async () => await Promise.reject(unknown) });
     expect([error, objects]).toEqual([unknown, 1]);

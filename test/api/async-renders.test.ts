@@ -110,7 +110,7 @@ describe('an asynchronous request', () => {
     expect(done).toMatchObject({ status: 'succeeded', source_type: 'image', output: { width: 64, height: 64 } });
   });
 
-  it('deletes the stored asset when the render has ended', async () => {
+  it('the stored asset of an asynchronous request is deleted when the render has ended', async () => {
     const { id } = await accept({ asset: photo, text: 'Short-lived' });
     expect((await ended(id)).status).toBe('succeeded');
     const assets = path.join(server.dataDirectory, 'objects', 'assets');
@@ -127,7 +127,7 @@ describe('an asynchronous request', () => {
     expect(await problemOf(response)).toMatchObject({ status, code });
   });
 
-  it('reports a damaged file in the render, with the problem of a waiting request, and charges nothing', async () => {
+  it('an asynchronous request reports a damaged file in the render, with the problem of a waiting request, and charges nothing', async () => {
     const before = await usedCredits();
     const { id } = await accept({ asset: photo.subarray(0, 200), text: 'Broken' });
     const failed = await ended(id);
@@ -136,7 +136,7 @@ describe('an asynchronous request', () => {
     expect(await usedCredits()).toEqual(before);
   });
 
-  it('fetches asset_url inside the render', async () => {
+  it('an asynchronous request fetches asset_url inside the render', async () => {
     const files = createServer((request, response) => {
       if (request.url === '/photo.jpg') response.end(photo);
       else response.writeHead(404).end();
@@ -165,7 +165,7 @@ describe('an asynchronous request', () => {
     files.close();
   });
 
-  it('returns the same render when it is repeated with the same idempotency key', async () => {
+  it('an asynchronous request returns the same render when it is repeated with the same idempotency key', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const first = await accept({ asset: photo, text: 'Once' }, headers);
     const again = await post(server, form({ asset: photo, text: 'Once' }), { headers: { ...ASYNC, ...headers } });
@@ -191,7 +191,7 @@ describe('a link to a result', () => {
     bytes = Buffer.from(await (await fetch(url)).arrayBuffer());
   });
 
-  it('needs no key, and its response can be read by any page', async () => {
+  it('a link to a result needs no key, and its response can be read by any page', async () => {
     const response = await fetch(url, { headers: { origin: 'https://elsewhere.example' } });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('image/png');
@@ -203,7 +203,7 @@ describe('a link to a result', () => {
     await response.body?.cancel();
   });
 
-  it('supports ranges', async () => {
+  it('a link to a result supports ranges', async () => {
     const part = await fetch(url, { headers: { range: 'bytes=100-199' } });
     expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes 100-199/${bytes.length}`]);
     expect(Buffer.from(await part.arrayBuffer()).equals(bytes.subarray(100, 200))).toBe(true);
@@ -216,7 +216,7 @@ describe('a link to a result', () => {
     expect(await problemOf(beyond)).toMatchObject({ code: 'range_not_satisfiable' });
   });
 
-  it('supports HEAD and revalidation', async () => {
+  it('a link to a result supports HEAD and revalidation', async () => {
     const head = await fetch(url, { method: 'HEAD' });
     expect([head.status, head.headers.get('content-length')]).toEqual([200, String(bytes.length)]);
     expect(await head.text()).toBe('');
@@ -229,7 +229,7 @@ describe('a link to a result', () => {
     expect(await problemOf(wrong)).toMatchObject({ status: 404, code: 'not_found' });
   });
 
-  it('returns 410 when its file is gone', async () => {
+  it('a link to a result returns 410 when its file is gone', async () => {
     const other = await accept({ asset: photo, text: 'Expires' });
     const link = (await ended(other.id)).output?.url ?? '';
     const outputs = path.join(server.dataDirectory, 'objects', 'outputs');
@@ -388,7 +388,7 @@ describe('a batch', () => {
   });
 });
 
-it('answers a preflight with the methods and headers of asynchronous requests', async () => {
+it('a batch route responds to a preflight with the methods and headers of asynchronous requests', async () => {
   const response = await fetch(new URL('/v1/renders/some', server.url), {
     method: 'OPTIONS',
     headers: { origin: 'https://page.example', 'access-control-request-method': 'DELETE' },

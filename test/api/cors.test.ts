@@ -79,7 +79,7 @@ describe('a key with allowed origins', () => {
   });
 
   it.each(['https://evil.example', 'http://shop.example', 'https://shop.example:8443', 'null', ''])(
-    'rejects a page from the origin %j',
+    'a key with allowed origins rejects a page from the origin %j',
     async (origin) => {
       const response = await render(restricted.key, origin);
       expect(response.headers.has('access-control-allow-origin')).toBe(false);

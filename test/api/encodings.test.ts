@@ -37,7 +37,7 @@ describe('an overlay-only request', () => {
     }
   });
 
-  it('accepts a single object as overlays in every encoding', async () => {
+  it('an overlay-only request accepts a single object as overlays in every encoding', async () => {
     const one = { text: 'one' };
     const fields = { width: '320', height: '200', overlays: JSON.stringify(one) };
     const expected = await bytesOf(await post(server, form({ width: '320', height: '200', text: 'one' })));
@@ -56,13 +56,13 @@ describe('a JSON body', () => {
     return [status, code];
   };
 
-  it('returns 400 unless it is an object', async () => {
+  it('a JSON body gets 400 unless it is an object', async () => {
     for (const body of ['', '{', '[]', '"text"', 'null', '7']) {
       expect(await refusal(body)).toEqual([400, 'malformed_body']);
     }
   });
 
-  it('returns 400 when it is nested too deeply or has too many fields', async () => {
+  it('a JSON body gets 400 when it is nested too deeply or has too many fields', async () => {
     const size = '"width":320,"height":200';
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     expect(await refusal(`{${size},"overlays":[{"text":"a","x":${deep}}]}`)).toEqual([400, 'malformed_body']);
@@ -70,14 +70,14 @@ describe('a JSON body', () => {
     expect(await refusal(`{${many}}`)).toEqual([400, 'malformed_body']);
   });
 
-  it('returns 400 when it is not UTF-8', async () => {
+  it('a JSON body gets 400 when it is not UTF-8', async () => {
     const body = new Blob([Buffer.from('{"text":"\xff"}', 'latin1')]);
     const headers = { ...JSON_TYPE, 'x-api-key': server.key };
     const response = await fetch(`${server.url}/v1/overlay`, { method: 'POST', body, headers });
     expect(await problemOf(response)).toMatchObject({ status: 400, code: 'malformed_body' });
   });
 
-  it('returns every field error in one response', async () => {
+  it('a JSON body gets every field error in one response', async () => {
     const body = JSON.stringify({ text: 5, width: '320', height: 1.5, color: 'red' });
     const problem = await problemOf(await post(server, body, { headers: JSON_TYPE }));
     expect(problem.errors?.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([
@@ -88,7 +88,7 @@ describe('a JSON body', () => {
     ]);
   });
 
-  it('returns 413 over 512 KiB, whether the length is announced or not', async () => {
+  it('a JSON body gets 413 over 512 KiB, whether the length is announced or not', async () => {
     const body = JSON.stringify({ text: 'x'.repeat(512 * 1024) });
     expect(await refusal(body)).toEqual([413, 'request_too_large']);
     const response = await fetch(`${server.url}/v1/overlay`, {
@@ -102,7 +102,7 @@ describe('a JSON body', () => {
 });
 
 describe('an urlencoded body', () => {
-  it('returns 400 with every field error, also for text that is not UTF-8', async () => {
+  it('a urlencoded body gets 400 with every field error, also for text that is not UTF-8', async () => {
     const problem = await problemOf(
       await post(server, 'text=%ff&width=wide&height=20&width=3', { headers: FORM_TYPE }),
     );
@@ -113,7 +113,7 @@ describe('an urlencoded body', () => {
     ]);
   });
 
-  it('returns 400 for more than 24 fields', async () => {
+  it('a urlencoded body gets 400 for more than 24 fields', async () => {
     const problem = await problemOf(await post(server, 'a=1&'.repeat(30), { headers: FORM_TYPE }));
     expect(problem.code).toBe('malformed_body');
   });
@@ -136,7 +136,7 @@ describe('the API key', () => {
     expect(await send({ authorization: `bearer  ${server.key}` })).toBe(200);
   });
 
-  it('counts as a bearer token only without x-api-key', async () => {
+  it('the API key counts as a bearer token only without x-api-key', async () => {
     expect(await send({ authorization: 'Bearer wrong', 'x-api-key': server.key })).toBe(200);
     expect(await send({ authorization: `Bearer ${server.key}`, 'x-api-key': 'wrong' })).toBe(401);
   });

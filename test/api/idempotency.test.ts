@@ -65,7 +65,7 @@ describe('a repeated request with the same idempotency key', () => {
     expect(await remainingCredits()).toBe(before - 4);
   });
 
-  it('returns 409 while the first request is in flight', async () => {
+  it('a repeated request gets 409 while the first request is in flight', async () => {
     const key = randomUUID();
     const release = holdImages(server);
     let conflicts = 0;
@@ -83,7 +83,7 @@ describe('a repeated request with the same idempotency key', () => {
     expect(Number(conflict?.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  it('starts over after a failure', async () => {
+  it('a repeated request starts over after a failure', async () => {
     const key = randomUUID();
     expect((await send(key, { asset: photo.subarray(0, 200), text: 'Hello' })).status).toBe(422);
     const second = await send(key, { asset: photo.subarray(0, 200), text: 'Hello' });
@@ -166,7 +166,7 @@ describe('an idempotency key', () => {
 });
 
 // This is the last test, because it ends the server of the others.
-it('replays a request with the same idempotency key after a restart', async () => {
+it('a request with the same idempotency key is replayed after a restart', async () => {
   const key = randomUUID();
   const response = await send(key, { asset: photo, text: 'Hello' });
   const bytes = Buffer.from(await response.arrayBuffer());

@@ -65,7 +65,7 @@ describe('a captioned image', () => {
     expect(bars.map(({ top, bottom }) => (top + bottom) / 2)).toEqual([500, 600, 700]);
   });
 
-  it('reports the number of characters without a font in x-missing-glyphs', async () => {
+  it('a captioned image reports the number of characters without a font in x-missing-glyphs', async () => {
     const text = 'known \u{e000}\u{10ffff} \u{f0000}';
     const response = await post(server, form({ width: '320', height: '320', text }));
     expect(response.headers.get('x-missing-glyphs')).toBe('2');

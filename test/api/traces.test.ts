@@ -66,7 +66,7 @@ afterAll(async () => {
 });
 
 describe('a trace', () => {
-  it("continues the client's trace with all steps of a render, down to those of the worker", async () => {
+  it("a trace continues the client's trace with all steps of a render, down to those of the worker", async () => {
     const asset = await plainPng(200, 100, 'gray');
     const headers = { traceparent: `00-${TRACE}-${PARENT}-01` };
     const response = await post(server, form({ asset, text: CAPTION }), { headers });
@@ -106,7 +106,7 @@ describe('a trace', () => {
     expect(text).not.toContain(server.key);
   });
 
-  it('starts here when the client has none, and its id is in the log line', async () => {
+  it('a trace starts here when the client has none, and its id is in the log line', async () => {
     const response = await post(server, form({ text: CAPTION, width: '64', height: '64' }));
     await response.arrayBuffer();
     const id = response.headers.get('x-render-id') ?? '';

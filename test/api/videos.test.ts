@@ -143,7 +143,7 @@ describe('a video worker', () => {
     expect((await health(server)).renderer.videos.restarts).toBe(losses().length);
   });
 
-  it('stops and removes its directory when the client disconnects', async () => {
+  it('a video worker stops and removes its directory when the client disconnects', async () => {
     await until(videosReady);
     const client = new AbortController();
     const release = holdVideos(server);

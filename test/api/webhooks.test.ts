@@ -225,7 +225,7 @@ describe('webhook_url', () => {
 });
 
 describe('the API of webhooks', () => {
-  it('refuses keys that do not stay on a server', async () => {
+  it('the API of webhooks refuses keys that do not stay on a server', async () => {
     const inPages = await createKey('--account', server.account);
     await server.cli('keys', 'origins', inPages.id, 'https://shop.example');
     for (const { key } of [await createKey('--account', server.account, '--test'), inPages]) {
@@ -270,7 +270,7 @@ describe('the API of webhooks', () => {
     expect(cursor).toMatchObject({ status: 400, errors: [{ pointer: '#/cursor' }] });
   });
 
-  it('refuses more endpoints than an account can have', async () => {
+  it('the API of webhooks refuses more endpoints than an account can have', async () => {
     const { key } = await createKey('--name', 'many', '--plan', 'pro');
     const statuses: number[] = [];
     for (let index = 0; index < 21; index += 1) {
@@ -289,26 +289,29 @@ describe('the code in the guide', () => {
     ['python', 'python3', ['-c', codeOf('python')]],
   ] as const;
 
-  it.each(programs)('accepts genuine webhooks and refuses forged ones: %s', async (_language, program, args) => {
-    const port = await freePort();
-    const url = `http://127.0.0.1:${port}/`;
-    const endpoint = await result<Endpoint>(call('POST', '/v1/webhook-endpoints', { url }), 201);
-    const env = { PATH: process.env['PATH'] ?? '', PORT: String(port), STORYBAR_WEBHOOK_SECRET: endpoint.secret };
-    const child = spawn(program, args, { env, stdio: 'ignore' });
-    try {
-      await until(async () => (await fetch(url).catch(() => undefined)) !== undefined);
-      const { id } = await result<Delivery>(call('POST', `/v1/webhook-endpoints/${endpoint.id}/test`), 202);
-      await until(async () => (await delivery(id)).attempts.length > 0);
-      const found = await delivery(id);
-      expect(found).toMatchObject({ status: 'succeeded', last_status: 204 });
-      const { request_headers: headers } = found.attempts[0] ?? { request_headers: {} };
-      const forged = { ...headers, 'webhook-id': 'msg_forged' };
-      const refused = await fetch(url, { method: 'POST', headers: forged, body: JSON.stringify(found.body) });
-      expect(refused.status).toBe(400);
-    } finally {
-      child.kill();
-      await once(child, 'exit');
-      await call('DELETE', `/v1/webhook-endpoints/${endpoint.id}`);
-    }
-  });
+  it.each(programs)(
+    'the code in the guide accepts genuine webhooks and refuses forged ones: %s',
+    async (_language, program, args) => {
+      const port = await freePort();
+      const url = `http://127.0.0.1:${port}/`;
+      const endpoint = await result<Endpoint>(call('POST', '/v1/webhook-endpoints', { url }), 201);
+      const env = { PATH: process.env['PATH'] ?? '', PORT: String(port), STORYBAR_WEBHOOK_SECRET: endpoint.secret };
+      const child = spawn(program, args, { env, stdio: 'ignore' });
+      try {
+        await until(async () => (await fetch(url).catch(() => undefined)) !== undefined);
+        const { id } = await result<Delivery>(call('POST', `/v1/webhook-endpoints/${endpoint.id}/test`), 202);
+        await until(async () => (await delivery(id)).attempts.length > 0);
+        const found = await delivery(id);
+        expect(found).toMatchObject({ status: 'succeeded', last_status: 204 });
+        const { request_headers: headers } = found.attempts[0] ?? { request_headers: {} };
+        const forged = { ...headers, 'webhook-id': 'msg_forged' };
+        const refused = await fetch(url, { method: 'POST', headers: forged, body: JSON.stringify(found.body) });
+        expect(refused.status).toBe(400);
+      } finally {
+        child.kill();
+        await once(child, 'exit');
+        await call('DELETE', `/v1/webhook-endpoints/${endpoint.id}`);
+      }
+    },
+  );
 });

@@ -29,7 +29,7 @@ describe('the first plan', () => {
     });
   });
 
-  it('applies when the user returns from the checkout, before the event', async () => {
+  it('the first plan applies when the user returns from the checkout, before the event', async () => {
     const choice = await world.choose('starter');
     if (choice.kind === 'redirect') world.account.pay(choice.url);
     await world.billing.refresh(world.accountId);
@@ -42,20 +42,20 @@ describe('the first plan', () => {
     expect(world.fake.requests).toEqual([]);
   });
 
-  it('creates one customer and leaves one checkout open, however often the button is clicked', async () => {
+  it('choosing the first plan creates one customer and leaves one checkout open, however often the button is clicked', async () => {
     await Promise.all([world.choose('pro'), world.choose('pro'), world.choose('starter')]);
     expect(world.account.customers.size).toBe(1);
     expect(world.account.sessions.map(({ status }) => status)).toEqual(['expired', 'expired', 'open']);
   });
 
-  it('creates one customer when the response to the first request is lost', async () => {
+  it('choosing the first plan creates one customer when the response to the first request is lost', async () => {
     world.fake.faults.push('lost');
     expect(await world.choose('pro')).toMatchObject({ kind: 'redirect' });
     expect(world.fake.requests.filter((call) => call === 'POST /v1/customers')).toHaveLength(2);
     expect(world.account.customers.size).toBe(1);
   });
 
-  it('cancels an incomplete first payment when another checkout is opened', async () => {
+  it('choosing the first plan cancels an incomplete first payment when another checkout is opened', async () => {
     const first = await world.choose('pro');
     const incomplete = first.kind === 'redirect' ? world.account.pay(first.url, false) : undefined;
     await world.webhooks.deliver();
@@ -77,7 +77,7 @@ describe('the first plan', () => {
 });
 
 describe('an upgrade', () => {
-  it('applies immediately and keeps the period with what was used in it', async () => {
+  it('an upgrade applies immediately and keeps the period with what was used in it', async () => {
     await world.buy('starter');
     const before = await world.subscription();
     world.account.advance(10);
@@ -97,7 +97,7 @@ describe('an upgrade', () => {
     expect(await world.subscription()).toMatchObject({ plan: 'pro', status: 'active' });
   });
 
-  it('takes a cancellation back, but only once it is paid', async () => {
+  it('an upgrade takes a cancellation back, but only once it is paid', async () => {
     const bought = await world.buy('starter');
     const customer = world.account.customers.get(bought.customer);
     await world.billing.cancel(world.accountId);
@@ -109,7 +109,7 @@ describe('an upgrade', () => {
     expect(await world.subscription()).toMatchObject({ plan: 'pro', renews: true });
   });
 
-  it('reports a declined card as payment_failed', async () => {
+  it('an upgrade reports a declined card as payment_failed', async () => {
     await world.buy('starter');
     world.fake.beforeResponse = async ({ method, path }) => {
       if (method === 'POST' && path.startsWith('/v1/subscriptions/')) world.fake.faults.push(402);
@@ -123,7 +123,7 @@ describe('an upgrade', () => {
 });
 
 describe('a downgrade', () => {
-  it('applies from the next period', async () => {
+  it('a downgrade applies from the next period', async () => {
     await world.buy('business');
     expect(await world.choose('starter')).toEqual({ kind: 'granted', when: 'next period' });
     expect(await world.subscription()).toMatchObject({ plan: 'business', nextPlan: 'starter', renews: true });
@@ -154,7 +154,7 @@ describe('a downgrade', () => {
 });
 
 describe('the free plan, chosen while another one is paid for,', () => {
-  it('follows when the paid period ends', async () => {
+  it('a pending free plan follows when the paid period ends', async () => {
     await world.buy('pro');
     expect(await world.choose('free')).toEqual({ kind: 'granted', when: 'next period' });
     expect(await world.subscription()).toMatchObject({
@@ -183,7 +183,7 @@ describe('the free plan, chosen while another one is paid for,', () => {
     expect(await world.subscription()).toMatchObject({ plan: 'pro', status: 'active' });
   });
 
-  it('applies immediately when the invoice of the other plan is not paid', async () => {
+  it('a pending free plan applies immediately when the invoice of the other plan is not paid', async () => {
     const bought = await world.buy('pro');
     world.account.setStatus(bought, 'past_due');
     await world.webhooks.deliver();
@@ -247,7 +247,7 @@ describe('canceling', () => {
 });
 
 describe('an unpaid invoice', () => {
-  it('makes the account inactive, and active again once it is paid', async () => {
+  it('an unpaid invoice makes the account inactive, and active again once it is paid', async () => {
     const bought = await world.buy('pro');
     const customer = world.account.customers.get(bought.customer);
     if (customer) customer.card = 'declined';
@@ -264,12 +264,15 @@ describe('an unpaid invoice', () => {
     expect(await world.subscription()).toMatchObject({ plan: 'pro', status: 'active' });
   });
 
-  it.each(['unpaid', 'paused', 'past_due'] as const)('makes a subscription that is %s inactive', async (status) => {
-    const bought = await world.buy('pro');
-    world.account.setStatus(bought, status);
-    await world.webhooks.deliver();
-    expect(await world.subscription()).toMatchObject({ status: 'inactive' });
-  });
+  it.each(['unpaid', 'paused', 'past_due'] as const)(
+    'an unpaid invoice makes a subscription that is %s inactive',
+    async (status) => {
+      const bought = await world.buy('pro');
+      world.account.setStatus(bought, status);
+      await world.webhooks.deliver();
+      expect(await world.subscription()).toMatchObject({ status: 'inactive' });
+    },
+  );
 
   it('an unpaid invoice does not end a trial', async () => {
     const bought = await world.buy('pro');

@@ -134,7 +134,7 @@ const histories = fc.array(STEP, { minLength: 3, maxLength: 14 });
 const OPTIONS = { seed: 20_261_118, numRuns: randomCases({ usually: 20, all: 60 }), endOnFailure: true };
 
 describe('any history of a subscription', () => {
-  it('ends in the state at Stripe after the last event', async () => {
+  it('any history of a subscription ends in the state at Stripe after the last event', async () => {
     expect.hasAssertions();
     await fc.assert(
       fc.asyncProperty(histories, fc.nat(), async (steps, seed) => {
@@ -150,7 +150,7 @@ describe('any history of a subscription', () => {
     );
   });
 
-  it('ends in the state at Stripe after a reconciliation, even if every event is lost', async () => {
+  it('any history of a subscription ends in the state at Stripe after a reconciliation, even if every event is lost', async () => {
     await fc.assert(
       fc.asyncProperty(histories, async (steps) => {
         await run(

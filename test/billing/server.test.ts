@@ -88,7 +88,7 @@ describe('a server with Stripe', () => {
     expect(await render()).toBe(200);
   });
 
-  it('returns the receipt of an event', async () => {
+  it('a server with Stripe returns the receipt of an event', async () => {
     const body = Buffer.from(
       JSON.stringify({ id: 'evt_x', object: 'event', type: 'charge.failed', data: { object: {} } }),
     );
@@ -97,7 +97,7 @@ describe('a server with Stripe', () => {
     expect(await response.json()).toEqual({ receipt: 'ignored' });
   });
 
-  it('refuses a wrong signature with problem details', async () => {
+  it('a server with Stripe refuses a wrong signature with problem details', async () => {
     const body = Buffer.from('{"id":"evt_1"}');
     for (const signature of [undefined, 'nonsense', sign(body, { secret: 'whsec_guess' })]) {
       const response = await send(body, signature);
@@ -106,20 +106,20 @@ describe('a server with Stripe', () => {
     }
   });
 
-  it('refuses a body of more than a megabyte', async () => {
+  it('a server with Stripe refuses a body of more than a megabyte', async () => {
     const body = Buffer.alloc(1_500_000, 0x20);
     const response = await send(body, sign(body));
     expect(response.status).toBe(400);
     expect(await problemOf(response)).toMatchObject({ code: 'malformed_body' });
   });
 
-  it('accepts a body of exactly a megabyte', async () => {
+  it('a server with Stripe accepts a body of exactly a megabyte', async () => {
     const text = JSON.stringify({ id: 'evt_y', object: 'event', type: 'charge.failed', data: { object: {} } });
     const body = Buffer.from(text.padEnd(1_000_000));
     expect((await send(body, sign(body))).status).toBe(200);
   });
 
-  it('survives a sender that disconnects', async () => {
+  it('a server with Stripe survives a sender that disconnects', async () => {
     await new Promise<void>((resolve) => {
       const headers = { 'content-length': '5000', 'stripe-signature': 'x' };
       const broken = httpRequest(`${server.url}/webhooks/stripe`, { method: 'POST', headers });
@@ -129,13 +129,13 @@ describe('a server with Stripe', () => {
     expect((await fetch(`${server.url}/ping`)).status).toBe(200);
   });
 
-  it('accepts only POST', async () => {
+  it('a server with Stripe accepts only POST', async () => {
     const response = await fetch(`${server.url}/webhooks/stripe`);
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST');
   });
 
-  it('returns 503 when the API of Stripe fails, so that Stripe sends the event again', async () => {
+  it('a server with Stripe returns 503 when the API of Stripe fails, so that Stripe sends the event again', async () => {
     const [bought] = fake.account.of(CUSTOMER);
     if (bought) fake.account.emitChange(bought);
     fake.faults.push(500, 500, 500);
@@ -143,7 +143,7 @@ describe('a server with Stripe', () => {
     expect(await webhooks.deliver()).toEqual([200]);
   });
 
-  it('counts accepted, refused and failed events', async () => {
+  it('a server with Stripe counts accepted, refused and failed events', async () => {
     const seen = await scrape(server.url);
     for (const result of ['accepted', 'refused', 'failed']) {
       expect([result, seen.get(`storybar_webhooks_total{result="${result}"}`)]).toEqual([result, expect.any(Number)]);
@@ -151,21 +151,21 @@ describe('a server with Stripe', () => {
     }
   });
 
-  it('reconciles with Stripe at start, and logs no secret', async () => {
+  it('a server with Stripe reconciles with Stripe at start, and logs no secret', async () => {
     await until(() => server.output().stderr.includes('accounts reconciled with the payment provider'));
     expect(server.output().stderr).not.toMatch(/sk_test|whsec_/u);
   });
 });
 
 describe('a server without Stripe', () => {
-  it('returns 404 for the webhook', async () => {
+  it('a server without Stripe returns 404 for the webhook', async () => {
     const plain = await sharedServer();
     expect((await fetch(`${plain.url}/webhooks/stripe`, { method: 'POST', body: '{}' })).status).toBe(404);
   });
 });
 
 describe('an incomplete setup of Stripe', () => {
-  it('keeps the server from starting and lists everything that is missing', async () => {
+  it('an incomplete setup of Stripe keeps the server from starting and lists everything that is missing', async () => {
     const empty = mkdtempSync(path.join(directory, 'empty-'));
     const env = {
       PATH: process.env['PATH'] ?? '',

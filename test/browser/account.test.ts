@@ -162,7 +162,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
       );
     };
 
-    it('sends a request that the account of a signed-in visitor pays for, with the keyboard alone', async () => {
+    it('the form in the documentation sends a request that the account of a signed-in visitor pays for, with the keyboard alone', async () => {
       const { page, complaints } = await visit(browser, server.url);
       await signUp(page);
       await page.goto('/docs#try-it');
@@ -188,7 +188,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
       await page.context().close();
     });
 
-    it('shows a visitor what is wrong with a request, and accepts a key without storing it', async () => {
+    it('the form in the documentation shows a visitor what is wrong with a request, and accepts a key without storing it', async () => {
       const { page } = await visit(browser, server.url);
       await page.goto('/docs/quickstart');
       const send = async (): Promise<void> => await page.getByRole('button', { name: 'Send request' }).click();

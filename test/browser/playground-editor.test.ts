@@ -52,7 +52,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
   };
   const render = (): Locator => page.getByRole('button', { name: 'Render', exact: true });
 
-  it('shows everything that matters without scrolling at 1440x900, with captions and code side by side', async () => {
+  it('the playground editor shows everything that matters without scrolling at 1440x900, with captions and code side by side', async () => {
     await open();
     const bottomOf = async (locator: Locator): Promise<number> => {
       const box = await locator.boundingBox();
@@ -79,7 +79,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     expect(visited.complaints).toEqual([]);
   });
 
-  it('keeps the stage in view on a phone while captions are edited', async () => {
+  it('the playground editor keeps the stage in view on a phone while captions are edited', async () => {
     await open({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
     for (let number = 2; number <= 5; number += 1) await page.getByRole('button', { name: 'Add caption' }).tap();
     await caption(5).scrollIntoViewIfNeeded();
@@ -90,7 +90,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     expect(await render().isVisible()).toBe(true);
   });
 
-  it('types on the image: a click edits a bar, a double-click adds one, an empty one disappears', async () => {
+  it('the playground editor types on the image: a click edits a bar, a double-click adds one, an empty one disappears', async () => {
     await open();
     await handle(1).click();
     const editor = page.locator('.caption-editor');
@@ -119,7 +119,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     expect(visited.complaints).toEqual([]);
   });
 
-  it('snaps a dragged bar to guides, unless Alt is held, and jumps between guides by keyboard', async () => {
+  it('the playground editor snaps a dragged bar to guides, unless Alt is held, and jumps between guides by keyboard', async () => {
     await open();
     const drag = async (share: number): Promise<void> => {
       const [box, stage] = [await handle(1).boundingBox(), await page.locator('[data-stage]').boundingBox()];
@@ -151,7 +151,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     expect(visited.complaints).toEqual([]);
   });
 
-  it('undoes and redoes typing, moves, removal and style, also from the keyboard', async () => {
+  it('the playground editor undoes and redoes typing, moves, removal and style, also from the keyboard', async () => {
     await open();
     const first = await caption(1).inputValue();
     await caption(1).fill('Changed');
@@ -205,7 +205,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     expect(visited.complaints).toEqual([]);
   });
 
-  it('keeps captions, settings and the file over a reload, until the visitor starts over', async () => {
+  it('the playground editor keeps captions, settings and the file over a reload, until the visitor starts over', async () => {
     await open();
     const buffer = await plainPng(300, 500, '#335577');
     await page.locator('[data-file]').setInputFiles({ name: 'mine.png', mimeType: 'image/png', buffer });
@@ -226,7 +226,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     expect(visited.complaints).toEqual([]);
   });
 
-  it('shares captions and settings by a link that has neither the file nor the key', async () => {
+  it('the playground editor shares captions and settings by a link that has neither the file nor the key', async () => {
     await open({ permissions: ['clipboard-read', 'clipboard-write'] });
     await page.getByRole('button', { name: 'Street' }).click();
     await expect.poll(curl).toContain('bus.webp');
@@ -269,7 +269,7 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     expect(visited.complaints).toEqual([]);
   });
 
-  it('edits the times of a video on a timeline, previews each frame, and takes a dropped subtitle file', async () => {
+  it('the playground editor edits the times of a video on a timeline, previews each frame, and takes a dropped subtitle file', async () => {
     await open();
     await openClip();
     const [start, end] = ['Start', 'End'].map((side) => page.getByRole('slider', { name: `${side} of caption bar 1` }));

@@ -22,7 +22,7 @@ const DRAFT: Draft = {
 };
 
 describe('a draft', () => {
-  it('survives a link and contains neither a key nor a file', () => {
+  it('a draft survives a link and contains neither a key nor a file', () => {
     const fragment = toFragment(DRAFT) ?? '';
     expect(fragment).toMatch(/^draft=[\w-]+$/u);
     expect(fromFragment(`#${fragment}`)).toEqual(DRAFT);
@@ -80,7 +80,7 @@ describe('the edit history', () => {
     return { history, wait: (ms: number) => (now += ms) };
   };
 
-  it('undoes and redoes steps, and forgets undone ones after a change', () => {
+  it('the edit history undoes and redoes steps, and forgets undone ones after a change', () => {
     const { history } = start();
     history.record('b');
     history.record('c');
@@ -90,7 +90,7 @@ describe('the edit history', () => {
     expect([history.canRedo, history.redo(), history.undo()]).toEqual([false, undefined, 'b']);
   });
 
-  it('merges changes of one field in quick succession, but not of two fields or after a pause', () => {
+  it('the edit history merges changes of one field in quick succession, but not of two fields or after a pause', () => {
     const { history, wait } = start();
     for (const text of ['b', 'bc', 'bcd']) history.record(text, 'text 1');
     history.record('other', 'text 2');
@@ -99,7 +99,7 @@ describe('the edit history', () => {
     expect([history.undo(), history.undo(), history.undo()]).toEqual(['other', 'bcd', 'a']);
   });
 
-  it('ignores a change that changes nothing', () => {
+  it('the edit history ignores a change that changes nothing', () => {
     const { history } = start();
     history.record('a');
     expect(history.canUndo).toBe(false);
@@ -162,7 +162,7 @@ describe('the price before the click', () => {
     expect(shown.isPossible).toBe(isPossible);
   });
 
-  it('asks for a key when free clips are switched off', () => {
+  it('the price before the click asks for a key when free clips are switched off', () => {
     const order = { seconds: 2, key: '', account: undefined };
     expect(quote(order, { ...terms, freeSeconds: 0, signUpPath: undefined })).toEqual({
       text: 'Videos need an API key.',

@@ -80,7 +80,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
   const sourceOf = async (selector: string): Promise<string> =>
     (await page.locator(selector).getAttribute('src')) ?? '';
 
-  it('drags a bar, and the preview matches the API with a test key pixel for pixel', async () => {
+  it('the playground drags a bar, and the preview matches the API with a test key pixel for pixel', async () => {
     await open();
     const box = await handle(1).boundingBox();
     if (box === null) throw new Error('the handle is not visible');
@@ -132,7 +132,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     expect(visited.complaints).toEqual([]);
   });
 
-  it('accepts right-to-left text and emoji, and reports unsupported characters', async () => {
+  it('the playground accepts right-to-left text and emoji, and reports unsupported characters', async () => {
     await open();
     await afterPreview(() => caption(1).fill('شروق الشمس ☀️ 👨‍👩‍👧‍👦'));
     expect(await page.locator('[data-count]').first().textContent()).toBe('14 / 180');
@@ -168,7 +168,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     expect(visited.complaints).toEqual([]);
   });
 
-  it('applies the EXIF orientation of a photo, with an overlay of the rotated size', async () => {
+  it('the playground applies the EXIF orientation of a photo, with an overlay of the rotated size', async () => {
     await open();
     const rotated = await sharp(await plainPng(200, 100, '#336699'))
       .withMetadata({ orientation: 6 })
@@ -200,7 +200,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     expect(visited.complaints).toEqual([]);
   });
 
-  it('shows the price that a render of the video costs', async () => {
+  it('the playground shows the price that a render of the video costs', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'storybar-prices-'));
     try {
       await open();
@@ -225,7 +225,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     }
   });
 
-  it('offers times and subtitles for a video only, and the code contains them', async () => {
+  it('the playground offers times and subtitles for a video only, and the code contains them', async () => {
     await open();
     expect(await page.getByLabel('Start of caption 1 in seconds').isVisible()).toBe(false);
     await afterPreview(() => page.locator('[data-file]').setInputFiles(path.join(EXAMPLES, 'clip.mp4')));
@@ -254,7 +254,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     expect(visited.complaints).toEqual([]);
   });
 
-  it('allows at most ten captions', async () => {
+  it('the playground allows at most ten captions', async () => {
     await open();
     const add = page.getByRole('button', { name: 'Add caption' });
     for (let number = 2; number <= 10; number += 1) await add.click();
@@ -265,7 +265,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     expect(visited.complaints).toEqual([]);
   });
 
-  it('reports a caption that is too long at its field instead of sending it, and says how to add a first one', async () => {
+  it('the playground reports a caption that is too long at its field instead of sending it, and says how to add a first one', async () => {
     await open();
     let renders = 0;
     page.on('request', (request) => (renders += request.url().endsWith('/render') ? 1 : 0));
@@ -301,7 +301,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     expect(visited.complaints).toEqual([]);
   });
 
-  it('shows an error for a file that the browser cannot open', async () => {
+  it('the playground shows an error for a file that the browser cannot open', async () => {
     await open();
     const buffer = Buffer.from('hello');
     await page.locator('[data-file]').setInputFiles({ name: 'notes.png', mimeType: 'image/png', buffer });

@@ -161,7 +161,7 @@ function report(
 }
 
 describe('the internal listener', () => {
-  it('rejects requests without a token for exactly what they ask for', async () => {
+  it('the internal listener rejects requests without a token for exactly what they ask for', async () => {
     void render();
     const { attempt, token } = await claim();
     const asset = `/sessions/${session.id}/attempts/${attempt}/asset`;
@@ -175,7 +175,7 @@ describe('the internal listener', () => {
     expect(await status({ method: 'DELETE', path: asset, token })).toBe(405);
   });
 
-  it('sends the asset with its hash in a trailer', async () => {
+  it('the internal listener sends the asset with its hash in a trailer', async () => {
     void render();
     const { attempt, token } = await claim();
     const response = await send({ method: 'GET', path: `/sessions/${session.id}/attempts/${attempt}/asset`, token });
@@ -202,7 +202,7 @@ describe('the internal listener', () => {
   });
 
   it.each([{ fraction: 1.1 }, { fraction: -1 }, { fraction: '0.5' }, {}, 'no JSON'])(
-    'takes the step from a worker that reports %j as progress',
+    'the internal listener takes the step from a worker that reports %j as progress',
     async (body) => {
       void render();
       expect(await report(await claim(), 'progress', body)).toBe(400);
@@ -210,7 +210,7 @@ describe('the internal listener', () => {
     },
   );
 
-  it('sends all segments as one file to the worker that joins them', async () => {
+  it('the internal listener sends all segments as one file to the worker that joins them', async () => {
     void render();
     const worker = await claim();
     const of = (attempt: number): string => `/sessions/${session.id}/attempts/${attempt}/attachment`;
@@ -227,7 +227,7 @@ describe('the internal listener', () => {
     expect(response.trailers[HASH_TRAILER]).toBe(createHash('sha256').update(body).digest('hex'));
   });
 
-  it('accepts the first complete output and rejects every later one', async () => {
+  it('the internal listener accepts the first complete output and rejects every later one', async () => {
     const result = render();
     const first = await claim();
     const second = await claim(1, { 'storybar-redelivered': '1' });
@@ -243,7 +243,7 @@ describe('the internal listener', () => {
     expect(readdirSync(directory).toSorted()).toEqual(['asset', 'output']);
   });
 
-  it('accepts the facts of a render with 500 bars, which are a long header', async () => {
+  it('the internal listener accepts the facts of a render with 500 bars, which are a long header', async () => {
     const overlays = Array.from({ length: 500 }, () => ({ text: 'a', position: 80 }));
     const facts = { ...FACTS, bars: overlays.map((_, index) => ({ top: 1_000 + index, height: 123 })) };
     const recipe = { ...RECIPE, overlays };
@@ -257,7 +257,7 @@ describe('the internal listener', () => {
     ['corrupted', Buffer.from('body'), '00'.repeat(32)],
     ['without a hash', Buffer.from('body'), ''],
     ['too large', Buffer.alloc(MAX_BYTES + 1), undefined],
-  ])('rejects an output that is %s and issues another ticket', async (_name, body, hash) => {
+  ])('the internal listener rejects an output that is %s and issues another ticket', async (_name, body, hash) => {
     const result = render();
     const bad = await claim();
     expect(await put(bad.attempt, bad.token, body, hash)).toBe(400);
@@ -268,7 +268,7 @@ describe('the internal listener', () => {
     expect(readdirSync(directory).toSorted()).toEqual(['asset', 'output']);
   });
 
-  it('rejects a ticket that is claimed already, outdated or no longer needed', async () => {
+  it('the internal listener rejects a ticket that is claimed already, outdated or no longer needed', async () => {
     void render();
     const { disconnect } = await claim();
     expect((await claim()).status).toBe(409);
@@ -287,23 +287,26 @@ describe('the internal listener', () => {
       'failure.code',
     ],
     ['a failure without a message', 'failure', { isRetryable: true }, 'failure.message'],
-  ] as const)('takes the attempt from a worker that reports %s', async (_what, part, body, field) => {
-    void render();
-    const worker = await claim(1, { 'storybar-worker': 'liar' });
-    expect(await report(worker, part, body)).toBe(400);
-    expect(session.stepOf(worker.attempt)).toBeUndefined();
-    expect(lost).toEqual([{ worker: 'liar', reason: expect.stringContaining(`invalid ${field}: `) }]);
-    await until(() => generations.length === 2);
-  });
+  ] as const)(
+    'the internal listener takes the attempt from a worker that reports %s',
+    async (_what, part, body, field) => {
+      void render();
+      const worker = await claim(1, { 'storybar-worker': 'liar' });
+      expect(await report(worker, part, body)).toBe(400);
+      expect(session.stepOf(worker.attempt)).toBeUndefined();
+      expect(lost).toEqual([{ worker: 'liar', reason: expect.stringContaining(`invalid ${field}: `) }]);
+      await until(() => generations.length === 2);
+    },
+  );
 
-  it('takes the attempt from a worker whose report is too large', async () => {
+  it('the internal listener takes the attempt from a worker whose report is too large', async () => {
     void render();
     const worker = await claim();
     expect(await report(worker, 'failure', 'x'.repeat(300_000))).toBe(400);
     expect(lost).toEqual([{ worker: undefined, reason: 'JSON body exceeds 262144 bytes' }]);
   });
 
-  it('takes the attempt from a worker whose facts belong to another recipe', async () => {
+  it('the internal listener takes the attempt from a worker whose facts belong to another recipe', async () => {
     void render();
     const { attempt, token } = await claim();
     expect(await put(attempt, token, Buffer.from('x'), undefined, { ...FACTS, width: 2 })).toBe(400);
@@ -311,14 +314,14 @@ describe('the internal listener', () => {
     expect(readdirSync(directory)).toEqual(['asset']);
   });
 
-  it('rejects a probe during a render', async () => {
+  it('the internal listener rejects a probe during a render', async () => {
     void render();
     const worker = await claim();
     expect(await report(worker, 'probe', VIDEO_PROBE)).toBe(409);
     expect(session.stepOf(worker.attempt)).toBeDefined();
   });
 
-  it('accepts the probe of the asset', async () => {
+  it('the internal listener accepts the probe of the asset', async () => {
     const result = probe();
     expect(await report(await claim(), 'probe', VIDEO_PROBE)).toBe(204);
     expect(await result).toEqual(VIDEO_PROBE);
@@ -328,7 +331,7 @@ describe('the internal listener', () => {
     ['a time base of 1e307', { timeBase: { num: 1, den: 1e307 } }, 'probe.video.timeBase.den'],
     ['an end of 1e12', { end: 1e12 }, 'probe.claimedSeconds'],
     ['a decoder that is not on the allowlist', { decoder: 'exr' }, 'probe.video.decoder'],
-  ])('takes the attempt from a worker that reports %s', async (_what, changes, field) => {
+  ])('the internal listener takes the attempt from a worker that reports %s', async (_what, changes, field) => {
     const result = probe();
     const liar = await claim();
     expect(await report(liar, 'probe', { ...VIDEO_PROBE, video: { ...VIDEO_PROBE.video, ...changes } })).toBe(400);
@@ -338,14 +341,14 @@ describe('the internal listener', () => {
     expect(await result).toEqual(VIDEO_PROBE);
   });
 
-  it('fails the step with the error that a worker reports', async () => {
+  it('the internal listener fails the step with the error that a worker reports', async () => {
     const result = render();
     const failure = { code: 'asset_undecodable', message: 'broken', isRetryable: false };
     expect(await report(await claim(), 'failure', failure)).toBe(204);
     await expect(result).rejects.toMatchObject({ code: 'asset_undecodable', message: 'broken' });
   });
 
-  it('issues another ticket when a worker reports a failure of its own machine', async () => {
+  it('the internal listener issues another ticket when a worker reports a failure of its own machine', async () => {
     void render();
     const failure = { code: 'storage_unavailable', message: 'disk full', isRetryable: true };
     expect(await report(await claim(), 'failure', failure)).toBe(204);

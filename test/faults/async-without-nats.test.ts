@@ -22,7 +22,7 @@ describe.skipIf(!hasNats)('an API server without NATS (needs nats-server)', () =
     await nats.stop();
   });
 
-  it('accepts asynchronous requests, also by field, refuses others, and renders when NATS is back', async () => {
+  it('an API server without NATS accepts asynchronous requests, also by field, refuses others, and renders when NATS is back', async () => {
     const photo = await noisyJpeg(320, 240);
     const refused = await until(async () => {
       const response = await post(server, form({ asset: photo, text: 'Now' }));

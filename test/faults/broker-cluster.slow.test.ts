@@ -57,7 +57,7 @@ describe.skipIf(!hasNats)('a NATS cluster (needs nats-server)', () => {
     }
   }
 
-  it('fails no request although the leader of the queue is killed twice', {
+  it('a NATS cluster fails no request although the leader of the queue is killed twice', {
     timeout: 180_000,
   }, async () => {
     const statuses: number[] = [];

@@ -13,7 +13,7 @@ const database = await createPostgres(true);
 afterAll(async () => await database?.remove());
 
 describe.skipIf(!database)(`a server whose database is unavailable${database ? '' : `: ${NO_POSTGRES}`}`, () => {
-  it('returns 503 in time when the database stops responding, and settles what it delivered', {
+  it('a server whose database is unavailable returns 503 in time when the database stops responding, and settles what it delivered', {
     timeout: 240_000,
   }, async () => {
     const place = await createDatabase(database?.url ?? '');
@@ -54,7 +54,7 @@ describe.skipIf(!database)(`a server whose database is unavailable${database ? '
     await line.stop();
   });
 
-  it('frees the idempotency key of a render that failed meanwhile, within seconds', async () => {
+  it('a server whose database is unavailable frees the idempotency key of a render that failed meanwhile, within seconds', async () => {
     const place = await createDatabase(database?.url ?? '');
     const server = await startServer({ STORYBAR_DATABASE_URL: place, STORYBAR_WORKERS: '1' });
     const photo = await noisyJpeg(6000, 4000);

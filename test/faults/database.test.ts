@@ -13,7 +13,7 @@ const database = await createPostgres(true);
 afterAll(async () => await database?.remove());
 
 describe.skipIf(!database)(`a server whose database is unavailable${database ? '' : `: ${NO_POSTGRES}`}`, () => {
-  it('returns 503, stays alive and charges exactly what it delivered', async () => {
+  it('a server whose database is unavailable returns 503, stays alive and charges exactly what it delivered', async () => {
     const place = await createDatabase(database?.url ?? '');
     const server = await startServer({ STORYBAR_DATABASE_URL: place });
     const ask = async (): Promise<Response> => await post(server, form({ width: '64', height: '64', text: 'Hello' }));

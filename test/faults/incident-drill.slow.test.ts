@@ -46,7 +46,7 @@ describe('the log of a server', () => {
     return { response };
   }
 
-  it('tells of a delivered render who asked for it, which worker rendered it, what it cost and how large it was', async () => {
+  it('the log has the account, worker, cost and size of a delivered render', async () => {
     const response = await post(server, form({ asset: photo, text: CAPTION }));
     const size = (await response.arrayBuffer()).byteLength;
     const lines = await search(idOf(response));
@@ -72,7 +72,7 @@ describe('the log of a server', () => {
     expect(line?.['bytesIn']).toBeGreaterThan(photo.length);
   });
 
-  it('tells of refused fields which faults they had, in one line', async () => {
+  it('the log has the faults of refused fields in one line', async () => {
     const response = await post(server, form({ asset: photo, overlays: '[{"text":" ","position":101}]' }));
     const lines = await search(idOf(response));
     expect(lines).toHaveLength(1);
@@ -85,7 +85,7 @@ describe('the log of a server', () => {
     expect(lines[0]).not.toHaveProperty('worker');
   });
 
-  it('tells of a suspended key whose key it is', async () => {
+  it('the log names the owner of a suspended key', async () => {
     const created = JSON.parse(await server.cli('keys', 'create', '--plan', 'free', '--json')) as Record<
       string,
       string
@@ -100,7 +100,7 @@ describe('the log of a server', () => {
     expect(line?.['accountId']).toBeDefined();
   });
 
-  it('tells of a corrupt asset what is wrong with it and which worker found out', async () => {
+  it('the log explains what is wrong with a corrupt asset and which worker found out', async () => {
     const response = await post(server, form({ asset: noisy.subarray(0, 300), text: CAPTION }));
     const lines = await search(idOf(response));
     expect(lines.map(({ msg }) => msg).toSorted()).toEqual(['probe failed', 'request completed']);
@@ -110,7 +110,7 @@ describe('the log of a server', () => {
     expect(requestLine(lines)).toMatchObject({ status: 422, worker: 'image-1', credits: 0 });
   });
 
-  it('tells of a killed worker which render it had, and which worker rendered it then', async () => {
+  it('the log names the render of a killed worker, and the worker that rendered it then', async () => {
     const { response } = await startHeldRender();
     for (const pid of server.workerPids()) process.kill(pid, 'SIGKILL');
     const delivered = await response;
@@ -123,7 +123,7 @@ describe('the log of a server', () => {
     expect(lines.find(({ msg }) => msg === 'render completed')).toMatchObject({ worker: second });
   });
 
-  it('tells of a client that left how far it had come, with status 499', async () => {
+  it('the log shows how far the request of a client that left had come, with status 499', async () => {
     await until(() => health(server).then(({ renderer }) => renderer.images.ready === 1));
     const client = new AbortController();
     const { response } = await startHeldRender(client.signal);
@@ -162,7 +162,7 @@ describe('the log of a server', () => {
   });
 
   // This is the last test, because it ends the server.
-  it('records start, listening, draining and stop', async () => {
+  it('the log of a server records start, listening, draining and stop', async () => {
     await server.stop();
     const messages = logLines(log()).map(({ msg }) => msg);
     const steps = messages.filter((msg) => msg.startsWith('server '));

@@ -88,7 +88,7 @@ describe.skipIf(!hasNats)('a network partition (needs nats-server)', () => {
     return (await database.read("select count(*) as renders from holds where state = 'settled'"))[0]?.['renders'];
   }
 
-  it('accepts the result of a worker that lost NATS, and the worker reconnects', async () => {
+  it('the result of a worker that lost NATS is accepted, and the worker reconnects', async () => {
     const proxy = await startProxyToNats();
     const [server, only] = await Promise.all([startApiServer(), startReadyWorker(`nats://127.0.0.1:${proxy.port}`)]);
     await waitForSlots(server, 1);
@@ -107,7 +107,7 @@ describe.skipIf(!hasNats)('a network partition (needs nats-server)', () => {
     expect(await charged()).toBe(2);
   });
 
-  it('serves the client of a worker that is cut off from everything with another one, and rejects the late result', async () => {
+  it('the client of a worker that is cut off is served by another one, and the late result is rejected', async () => {
     const [natsProxy, apiServerProxy] = await Promise.all([startProxyToNats(), startProxy()]);
     // Tickets contain one address of the API server. New connections through the proxy work, so the second worker gets in.
     const server = await startApiServer({
@@ -131,7 +131,7 @@ describe.skipIf(!hasNats)('a network partition (needs nats-server)', () => {
     expect(await charged()).toBe(1);
   });
 
-  it('serves the client of the only worker when the network between them heals in time', async () => {
+  it('the client of the only worker is served when the network between them heals in time', async () => {
     const apiServerProxy = await startProxy();
     const server = await startApiServer({
       STORYBAR_INTERNAL_PORT: String(apiServerProxy.targetPort),
@@ -150,7 +150,7 @@ describe.skipIf(!hasNats)('a network partition (needs nats-server)', () => {
     expect(await charged()).toBe(1);
   });
 
-  it('finishes running renders on an API server that lost NATS, refuses new ones in time, and recovers', async () => {
+  it('an API server that lost NATS finishes running renders, refuses new ones in time, and recovers', async () => {
     const proxy = await startProxyToNats();
     const server = await startApiServer({ STORYBAR_NATS_URL: `nats://127.0.0.1:${proxy.port}` });
     const only = await startReadyWorker();

@@ -163,7 +163,7 @@ describe('an upload that takes longer than STORYBAR_UPLOAD_SECONDS', () => {
 
 const PRLIMIT = '/usr/bin/prlimit';
 it.skipIf(!existsSync(PRLIMIT))(
-  'returns 503 and leaves no directory behind when file descriptors run out (needs prlimit)',
+  'the server returns 503 and leaves no directory behind when file descriptors run out (needs prlimit)',
   async () => {
     const photo = await noisyJpeg(64, 64);
     const maxFiles = readdirSync(`/proc/${server.pid}/fd`).length + 14;

@@ -125,7 +125,7 @@ describe.skipIf(missing.length > 0)(
       }
     }
 
-    it('fails no request and charges exactly the renders that clients received', async () => {
+    it('a rolling restart fails no request and charges exactly the renders that clients received', async () => {
       const done = new AbortController();
       const [images, videos]: [Outcome[], Outcome[]] = [[], []];
       const assets = [

@@ -49,7 +49,7 @@ async function usedCredits(): Promise<{ used: number; reserved: number }> {
 }
 
 describe('a server with a bucket as its storage', () => {
-  it('serves results from the bucket through its own links, with ranges and HEAD', async () => {
+  it('a server with a bucket as its storage serves results from the bucket through its own links, with ranges and HEAD', async () => {
     const done = await ended((await accepted({ asset: photo, text: 'Hello' })).id);
     expect(done).toMatchObject({ status: 'succeeded', credits: 1 });
     const url = done.output?.url ?? '';
@@ -66,7 +66,7 @@ describe('a server with a bucket as its storage', () => {
     expect(await problemOf(beyond)).toMatchObject({ status: 416, code: 'range_not_satisfiable' });
   });
 
-  it('deletes the object of a deleted render, so that its link no longer works', async () => {
+  it('a server with a bucket as its storage deletes the object of a deleted render, so that its link no longer works', async () => {
     const done = await ended((await accepted(CANVAS)).id);
     const headers = { 'x-api-key': server.key };
     const deleted = await fetch(`${server.url}/v1/renders/${done.id}`, { method: 'DELETE', headers });
@@ -74,7 +74,7 @@ describe('a server with a bucket as its storage', () => {
     expect((await fetch(done.output?.url ?? '')).status).toBe(404);
   });
 
-  it('returns 503 with retry-after while the storage service is unavailable, and loses and charges nothing twice', async () => {
+  it('a server with a bucket as its storage returns 503 with retry-after while the storage service is unavailable, and loses and charges nothing twice', async () => {
     const earlier = await ended((await accepted(CANVAS)).id);
     const before = await usedCredits();
     await s3.kill();

@@ -177,7 +177,7 @@ describe.skipIf(!hasNats)('a video in segments on remote workers (needs nats-ser
     await expectNothingLeft(server, [frozen, other]);
   });
 
-  it('stops on all workers when the client disconnects', async () => {
+  it('a video in segments on remote workers stops on all workers when the client disconnects', async () => {
     const [server, ...workers] = await Promise.all([startApiServer(), startOneWorker(), startOneWorker()]);
     await waitForSlots(server, 2);
     const client = new AbortController();

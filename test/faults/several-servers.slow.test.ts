@@ -127,7 +127,7 @@ describe.skipIf(postgresUrl === '')('a server whose PostgreSQL stops', () => {
     await postgres?.remove();
   });
 
-  it('returns 503 with retry-after, counts errors, and works again when PostgreSQL is back', async () => {
+  it('a server whose PostgreSQL stops returns 503 with retry-after, counts errors, and works again when PostgreSQL is back', async () => {
     expect((await post(server, form(OVERLAY))).status).toBe(200);
     // A background job may be waiting for a connection right now.
     const before = await until(async () => {

@@ -85,7 +85,7 @@ async function renderWhileWorkersDieOf(signal: NodeJS.Signals): Promise<Response
   return await done;
 }
 
-it('stops the render and removes its directory when the client disconnects', async () => {
+it('a worker stops the render and removes its directory when the client disconnects', async () => {
   await until(workersBack);
   const client = new AbortController();
   const { response } = await startRender({ signal: client.signal });
@@ -97,7 +97,7 @@ it('stops the render and removes its directory when the client disconnects', asy
   await until(workersBack);
 });
 
-it('closes the files of aborted uploads', async () => {
+it('the server closes the files of aborted uploads', async () => {
   const descriptors = (): number => readdirSync(`/proc/${server.pid}/fd`).length;
   const before = descriptors();
   for (let count = 0; count < 30; count += 1) {

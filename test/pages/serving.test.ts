@@ -215,7 +215,7 @@ describe('public pages', () => {
 describe('the playground', () => {
   const overlays = JSON.stringify([{ text: 'a', position: 0 }, { text: 'b' }]);
 
-  it('returns a preview with the rows of its bars', async () => {
+  it('the playground returns a preview with the rows of its bars', async () => {
     const response = await postAsVisitor('/playground/overlay', { width: '500', height: '1000', overlays });
     expect(response.status).toBe(200);
     expect(response.headers.get('x-bar-rows')).toBe('0+48, 576+48');
@@ -229,7 +229,7 @@ describe('the playground', () => {
     expect(await decode(await response.arrayBuffer())).toMatchObject({ width: 60, height: 40 });
   });
 
-  it('watermarks previews and results like renders with a test key', async () => {
+  it('the playground watermarks previews and results like renders with a test key', async () => {
     const created = await server.cli('keys', 'create', '--plan', 'free', '--test', '--json');
     const test = { url: server.url, key: (JSON.parse(created) as { key: string }).key };
     const size = { text: 'a', width: '400', height: '500' };
@@ -245,7 +245,7 @@ describe('the playground', () => {
     }
   });
 
-  it('scales a larger image down to 1,280 pixels on its longer side', async () => {
+  it('the playground scales a larger image down to 1,280 pixels on its longer side', async () => {
     const asset = await plainPng(2_001, 3_000, '#446688');
     const response = await postAsVisitor('/playground/render', { asset, text: 'a' });
     const image = await decode(await response.arrayBuffer());
@@ -253,7 +253,7 @@ describe('the playground', () => {
     expect(pixelAt(image, 10, 10).slice(0, 3)).toEqual([0x44, 0x66, 0x88]);
   });
 
-  it('rejects a preview with a side of more than 1,280 pixels', async () => {
+  it('the playground rejects a preview with a side of more than 1,280 pixels', async () => {
     const problem = await problemOf(
       await postAsVisitor('/playground/overlay', { width: '1281', height: '8192', text: 'a' }),
     );
@@ -265,7 +265,7 @@ describe('the playground', () => {
     expect((await postAsVisitor('/playground/overlay', { width: '1280', height: '1280', text: 'a' })).status).toBe(200);
   });
 
-  it('reports every invalid field, like the API', async () => {
+  it('the playground reports every invalid field, like the API', async () => {
     const bad = JSON.stringify([{ text: ' ' }, { text: 'a', position: 101 }]);
     const problem = await problemOf(await postAsVisitor('/playground/overlay', { width: '500', overlays: bad }));
     expect(problem.errors?.map(({ pointer }) => pointer)).toEqual([
@@ -281,14 +281,14 @@ describe('the playground', () => {
     expect((await problemOf(await postAsVisitor('/playground/overlay', { asset: large, text: 'a' }))).status).toBe(413);
   });
 
-  it('rejects requests from pages of other sites', async () => {
+  it('the playground rejects requests from pages of other sites', async () => {
     const size = { width: '50', height: '50', text: 'a' };
     const crossSite = await postAsVisitor('/playground/overlay', size, { 'sec-fetch-site': 'cross-site' });
     expect((await problemOf(crossSite)).status).toBe(401);
     expect((await postAsVisitor('/playground/overlay', size, { 'sec-fetch-site': 'same-origin' })).status).toBe(200);
   });
 
-  it('limits each IP address to six renders per minute', async () => {
+  it('the playground limits each IP address to six renders per minute', async () => {
     const address = { 'x-forwarded-for': newAddress() };
     const asset = await plainPng(30, 30, '#446688');
     const responses = await Promise.all(
@@ -302,7 +302,7 @@ describe('the playground', () => {
     expect((await postAsVisitor('/playground/render', { asset, text: 'a' })).status).toBe(200);
   });
 
-  it('limits each IP address to STORYBAR_PLAYGROUND_RENDERS_PER_DAY, and STORYBAR_PLAYGROUND_CLIPS_PER_DAY=0 refuses videos', async () => {
+  it('the playground limits each IP address to STORYBAR_PLAYGROUND_RENDERS_PER_DAY, and STORYBAR_PLAYGROUND_CLIPS_PER_DAY=0 refuses videos', async () => {
     const strict = await startServer({
       STORYBAR_TRUST_PROXY: '127.0.0.1',
       STORYBAR_WORKERS: '1',

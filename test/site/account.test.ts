@@ -38,7 +38,7 @@ const outcomeOf = async (key: string, origin?: string): Promise<string> => {
 };
 
 describe('the plan page', () => {
-  it('offers no plan that has a price, because this server takes no payments', async () => {
+  it('the plan page offers no plan that has a price, because this server takes no payments', async () => {
     const visitor = newVisitor();
     await visitor.signUp('planless@account.example.com');
     const offered = (await visitor.get('/dashboard/plan')).text;
@@ -53,7 +53,7 @@ describe('the plan page', () => {
     await visitor.waitForUsage('<strong>1</strong> of 100 credits used (Free)');
   });
 
-  it('downgrades an assigned plan with the next billing period, and only the operator can take that back', async () => {
+  it('the plan page downgrades an assigned plan with the next billing period, and only the operator can take that back', async () => {
     const visitor = await newMember();
     await assignPlan('pro');
     expect(await visitor.submit('/dashboard/plan', { plan: 'free' })).toMatchObject({
@@ -93,7 +93,7 @@ describe('the plan page', () => {
   });
 });
 
-it('confirms only what is true of the subscription, whatever the address says', async () => {
+it('the plan page confirms only what is true of the subscription, whatever the address says', async () => {
   const visitor = await newMember();
   for (const done of ['plan-next', 'canceled', 'nonsense']) {
     expect((await visitor.get(`/dashboard/plan?done=${done}`)).text).not.toContain('role="status"');
@@ -204,7 +204,7 @@ describe('the key pages', () => {
 });
 
 describe('the usage page', () => {
-  it('shows renders, rejections and credits, and exports them as CSV', async () => {
+  it('the usage page shows renders, rejections and credits, and exports them as CSV', async () => {
     const visitor = await newMember();
     const { key } = await visitor.createKey();
     for (let index = 0; index < 3; index += 1) await outcomeOf(key);
@@ -228,7 +228,7 @@ describe('the usage page', () => {
 });
 
 describe('the request log', () => {
-  it('lists delivered and refused requests with their faults, filters them and exports them', async () => {
+  it('the request log lists delivered and refused requests with their faults, filters them and exports them', async () => {
     const visitor = await newMember();
     const { key } = await visitor.createKey({ name: 'logged' });
     expect(await outcomeOf(key)).toBe('200');

@@ -73,7 +73,7 @@ describe('a form', () => {
     expect(await visitor.keyIds()).toEqual(FIRST_KEY_ONLY);
   });
 
-  it('reports all faults together, and only those', async () => {
+  it('a form reports all faults together, and only those', async () => {
     const bad = await stranger().signUp('no address', 'short');
     expect(bad.text).toMatch(/Enter a valid email address\.[^]*Use at least 12 characters/u);
     const half = await stranger().signUp('no address');

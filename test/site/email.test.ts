@@ -273,7 +273,7 @@ describe('a password reset', () => {
   });
 });
 
-it('logs an email that cannot be sent with the id of the request, and responds as usual', async () => {
+it('a password reset logs an email that cannot be sent with the id of the request, and responds as usual', async () => {
   const broken = await startServer({
     STORYBAR_WORKERS: '1',
     STORYBAR_PUBLIC_URL: PUBLIC_URL,

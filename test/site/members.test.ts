@@ -198,7 +198,7 @@ const REFUSED: Readonly<Record<AccountRole, RegExp>> = {
 };
 
 describe.each(['owner', 'member', 'billing'] as const)('the role %s', (role) => {
-  it('opens and sends only what it may', async () => {
+  it('every role opens and sends only what it may', async () => {
     const owner = await newOwner();
     const visitor = role === 'owner' ? owner : (await join(owner, role)).visitor;
     const token = await visitor.tokenOf('/dashboard/security');
@@ -247,7 +247,7 @@ it('members render in the playground at the cost of the account, except for the 
   expect(JSON.parse((await billing.get('/playground/account')).text)).toEqual({ account: null });
 });
 
-it('needs the permission to develop for a page that no rule lists', () => {
+it('a page that no rule lists needs the permission to develop', () => {
   expect(permissionFor('/dashboard/something-new')).toBe('develop');
   expect(permissionFor('/dashboard/planning')).toBe('develop');
   expect(permissionFor('/dashboard/requests/some-id')).toBe('view');

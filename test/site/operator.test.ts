@@ -46,7 +46,7 @@ async function confirmed(address: string, email: string): Promise<Visitor> {
 }
 
 describe('the overview', () => {
-  it('shows renders, errors, sign-ups, plans and what waits', async () => {
+  it('the overview shows renders, errors, sign-ups, plans and what waits', async () => {
     const { text } = await operator.get('/operator');
     for (const label of ['Renders today', 'Server errors', 'Waiting renders', 'Sign-ups', 'Monthly revenue']) {
       expect(text).toContain(`<dt>${label}</dt>`);
@@ -56,7 +56,7 @@ describe('the overview', () => {
     expect(text).toContain('href="/operator/accounts?plan=free"');
   });
 
-  it('leads to a service page in words', async () => {
+  it('the overview leads to a service page in words', async () => {
     const { text } = await operator.get('/operator/service');
     expect(text).toContain('All workers are ready.');
     expect(text).toContain('Waiting renders');
@@ -66,7 +66,7 @@ describe('the overview', () => {
 });
 
 describe('the list of accounts', () => {
-  it('shows usage, and an unconfirmed address with a mark instead of a placeholder', async () => {
+  it('the list of accounts shows usage, and an unconfirmed address with a mark instead of a placeholder', async () => {
     const unconfirmed = new Visitor(server.url, '192.0.2.3');
     await unconfirmed.signUp('unconfirmed@example.com');
     const { text } = await operator.get('/operator/accounts');
@@ -118,7 +118,7 @@ describe('adding credits', () => {
 });
 
 describe("the view of a customer's pages", () => {
-  it('shows usage and requests without anything that changes the account', async () => {
+  it("the view of a customer's pages shows usage and requests without anything that changes the account", async () => {
     const usage = (await operator.get(`${page}/usage?range=7`)).text;
     expect(usage).toContain('Nothing can be changed here.');
     expect(usage).toContain('of 150 credits used (Free)');

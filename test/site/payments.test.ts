@@ -67,7 +67,7 @@ describe('a paid plan', () => {
     expect((await visitor.get('/dashboard/plan')).text).toContain('renews on');
   });
 
-  it('charges the card only after a page has named the amount, and exactly that amount', async () => {
+  it('a paid plan charges the card only after a page has named the amount, and exactly that amount', async () => {
     const visitor = new Visitor(server.url);
     await visitor.signUp('upgrade@example.com');
     fake.account.now = Math.floor(Date.now() / 1_000) - 10 * 86_400;

@@ -75,7 +75,7 @@ const asMember = ({ cookies }: Visitor, token: string): Record<string, string> =
 });
 
 describe('a signed-in visitor', () => {
-  it('pays from the session: no watermark, one credit, and the request is in the log', async () => {
+  it('a signed-in visitor pays from the session: no watermark, one credit, and the request is in the log', async () => {
     const visitor = await confirmedMember();
     const account = await accountOf(visitor);
     expect(account).toMatchObject({ mode: 'live', credits: 100 });
@@ -227,7 +227,7 @@ describe('a visitor without a key', () => {
     expect(refused.errors).toMatchObject([{ pointer: '#/captions', code: 'out_of_range' }]);
   });
 
-  it('learns the progress of a render by its id only while the request is running', async () => {
+  it('a visitor without a key learns the progress of a render by its id only while the request is running', async () => {
     const id = randomUUID();
     const statusOf = async (): Promise<number> => (await fetch(`${server.url}/playground/progress/${id}`)).status;
     expect(await statusOf()).toBe(204);

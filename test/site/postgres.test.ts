@@ -18,7 +18,7 @@ describe.skipIf(url === '')(`the site on PostgreSQL${url === '' ? `: ${NO_POSTGR
   });
   const at = (index: number): Visitor => new Visitor(servers[index]?.url ?? '');
 
-  it('shares sessions, keys and usage between servers', async () => {
+  it('the site on PostgreSQL shares sessions, keys and usage between servers', async () => {
     const ann = at(0);
     await ann.signUpWithPlan('ann@example.com');
     const { key } = await ann.createKey();
@@ -32,7 +32,7 @@ describe.skipIf(url === '')(`the site on PostgreSQL${url === '' ? `: ${NO_POSTGR
     expect(await ann.get('/dashboard')).toMatchObject({ status: 303 });
   });
 
-  it('refuses the NUL character in forms and JSON with 400, and finds nothing for it in a query', async () => {
+  it('the site on PostgreSQL refuses the NUL character in forms and JSON with 400, and finds nothing for it in a query', async () => {
     const visitor = at(0);
     await visitor.signUp('nul@example.com');
     const response = JSON.stringify({
@@ -52,7 +52,7 @@ describe.skipIf(url === '')(`the site on PostgreSQL${url === '' ? `: ${NO_POSTGR
     expect((await visitor.get('/dashboard/webhooks/deliveries?endpoint=%00')).status).toBe(200);
   });
 
-  it('shares the limit on sign-in attempts between servers', async () => {
+  it('the site on PostgreSQL shares the limit on sign-in attempts between servers', async () => {
     const fields = { email: 'bob@example.com', password: 'a wrong password' };
     const attempts = await Promise.all(
       Array.from({ length: 11 }, async (_, index) => {

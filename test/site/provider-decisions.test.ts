@@ -33,7 +33,7 @@ const create = (changes: Partial<ProviderSignInOptions> = {}): ProviderSignIn =>
   });
 
 describe('a proven identity', () => {
-  it('creates an account first, and signs in to it afterwards, also with a new address', async () => {
+  it('a proven identity creates an account first, and signs in to it afterwards, also with a new address', async () => {
     const providerSignIn = create();
     const first = await providerSignIn.signIn(ANN, ADDRESS);
     expect(first).toMatchObject({ kind: 'new', authenticated: { user: { email: 'ann@example.com', role: 'member' } } });
@@ -42,7 +42,7 @@ describe('a proven identity', () => {
     expect(await world.store.accounts.count()).toBe(1);
   });
 
-  it('creates accounts of one mailbox that await approval, once it has several others', async () => {
+  it('a proven identity creates accounts of one mailbox that await approval, once it has several others', async () => {
     const providerSignIn = create();
     const waiting = [];
     for (let index = 0; index < 5; index += 1) {
@@ -54,7 +54,7 @@ describe('a proven identity', () => {
     expect(waiting).toEqual([false, false, false, true, true]);
   });
 
-  it('creates no account while sign-up is closed, but signs in to one that exists', async () => {
+  it('a proven identity creates no account while sign-up is closed, but signs in to one that exists', async () => {
     const closed = create({ signUpOpen: false });
     expect(await closed.signIn(ANN, ADDRESS)).toEqual({ kind: 'refused', problem: 'closed' });
     expect(await world.store.accounts.count()).toBe(0);
@@ -90,13 +90,13 @@ describe('a proven identity', () => {
     expect(await world.store.users.confirm('link', attacker.id)).toBeUndefined();
   });
 
-  it('leaves no password that works', async () => {
+  it('a proven identity leaves no password that works', async () => {
     await create().signIn(ANN, ADDRESS);
     const stored = await world.store.users.findByEmail('ann@example.com');
     expect(stored?.passwordHash).toBeNull();
   });
 
-  it('creates only a few accounts from one network, like sign-up', async () => {
+  it('a proven identity creates only a few accounts from one network, like sign-up', async () => {
     const providerSignIn = create();
     const signUps = Array.from({ length: 21 }, (_, index) => ({
       ...ANN,

@@ -53,7 +53,7 @@ const idsIn = (text: string): string[] =>
   [...text.matchAll(/href="\/dashboard\/renders\/([\da-f-]{36})"/gu)].map(([, id = '']) => id);
 
 describe('the page of stored renders', () => {
-  it('lists renders with their links and errors, and filters them', async () => {
+  it('the page of stored renders lists renders with their links and errors, and filters them', async () => {
     const { visitor, key, keyId } = await newMember();
     expect((await visitor.get(PATH)).text).toContain('No renders found');
     const good = await accept(key, { asset: photo });
@@ -83,7 +83,7 @@ describe('the page of stored renders', () => {
     await visitor.submit(`${PATH}/${open}`, {}, `${PATH}/${open}/cancel`);
   });
 
-  it('cancels a render without a charge, and says so when it had ended before', async () => {
+  it('the page of stored renders cancels a render without a charge, and says so when it had ended before', async () => {
     const { visitor, key } = await newMember();
     const open = await accept(key, { asset_url: slowUrl });
     const page = `${PATH}/${open}`;
@@ -99,7 +99,7 @@ describe('the page of stored renders', () => {
     expect((await visitor.get(late.location ?? '')).text).toContain('Succeeded');
   });
 
-  it('deletes a render that has ended with its result, and no other', async () => {
+  it('the page of stored renders deletes a render that has ended with its result, and no other', async () => {
     const { visitor, key } = await newMember();
     const done = await accept(key, { asset: photo });
     await ended(key, done);
@@ -115,7 +115,7 @@ describe('the page of stored renders', () => {
     await visitor.submit(`${PATH}/${open}`, {}, `${PATH}/${open}/cancel`);
   });
 
-  it('shows and changes only renders of the own account', async () => {
+  it('the page of stored renders shows and changes only renders of the own account', async () => {
     const { visitor, key } = await newMember();
     const { visitor: other } = await newMember();
     const open = await accept(key, { asset_url: slowUrl });

@@ -271,7 +271,7 @@ describe('an address that has an account', () => {
     expect(await signInWith(visitor(), 'google')).toMatchObject(refused);
   });
 
-  it('leads to the owner of the mailbox alone after a password reset', async () => {
+  it('an address leads only to the owner of the mailbox after a password reset', async () => {
     const email = newPerson('stale');
     const stranger = visitor();
     expect(await signInWith(stranger, 'google')).toMatchObject({ location: '/dashboard/start' });
@@ -385,7 +385,7 @@ describe('a user without a password', () => {
     expect(await visitor().signIn(email)).toMatchObject({ status: 303 });
   });
 
-  it('leaves nothing behind when the account is deleted', async () => {
+  it('a user without a password leaves nothing behind when the account is deleted', async () => {
     const email = newPerson('deleted');
     const user = visitor();
     await signInWith(user, 'google');

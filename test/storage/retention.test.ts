@@ -83,7 +83,7 @@ describe.each([
     storage = await openStorage();
   });
 
-  it('deletes the asset of an ended render at once, and the result when its time is over, on two servers at a time', async () => {
+  it('a sweep deletes the asset of an ended render at once, and the result when its time is over, on two servers at a time', async () => {
     const { accountId, output } = await finished(storage);
     const other = await world.server('there/1/b');
     const sweep = async (): Promise<unknown> =>
@@ -105,7 +105,7 @@ describe.each([
     expect(await other.renders.storageExceeded(demand, LIMITS)).toBeUndefined();
   });
 
-  it('keeps everything while the storage is unavailable, and deletes it later', async () => {
+  it('a sweep keeps everything while the storage is unavailable, and deletes it later', async () => {
     const { output } = await finished(storage);
     world.pass(2 * DAY);
     const away = new S3Storage({ ...service.options, endpoint: 'http://127.0.0.1:9' });
@@ -117,7 +117,7 @@ describe.each([
     expect(await names(storage)).toEqual([]);
   });
 
-  it('deletes the others when one object cannot be deleted, and reports it', async () => {
+  it('a sweep deletes the others when one object cannot be deleted, and reports it', async () => {
     const kept = await finished(storage);
     await finished(storage);
     world.pass(2 * DAY);
@@ -132,7 +132,7 @@ describe.each([
     expect(await deleteExpiredObjects(optionsWith(storage))).toBe(1);
   });
 
-  it('deletes the other orphans when one cannot be deleted', async () => {
+  it('a sweep deletes the other orphans when one cannot be deleted', async () => {
     const orphans = ['assets/a', 'assets/b', 'outputs/c.1'];
     for (const name of orphans) await storage.put(name, path.join(folder, 'file'));
     const options = { ...optionsWith(storage), storage: refusing(storage, 'assets/a') };
@@ -140,7 +140,7 @@ describe.each([
     expect(await names(storage)).toEqual(['assets/a']);
   });
 
-  it('deletes objects that no render needs after a day, but not those of a render that is being accepted', async () => {
+  it('a sweep deletes objects that no render needs after a day, but not those of a render that is being accepted', async () => {
     const { asset, output } = await finished(storage);
     const waiting = randomUUID();
     await accepted(await world.account(), {
@@ -158,7 +158,7 @@ describe.each([
   });
 });
 
-it('deletes all other expired objects when more than a page of them cannot be deleted, and stops when a whole page fails', async () => {
+it('a sweep deletes all other expired objects when more than a page of them cannot be deleted, and stops when a whole page fails', async () => {
   const expired = Array.from({ length: 250 }, (_, index) => `outputs/${index % 2 === 0 ? 'kept' : 'gone'}-${index}`);
   const left = new Set(expired);
   const renders: RetentionOptions['renders'] = {

@@ -144,7 +144,7 @@ describe('an S3 service that fails', () => {
     expect(() => readFileSync(other)).toThrow('ENOENT');
   });
 
-  it('stops a download when the render is canceled', async () => {
+  it('a download stops when the render is canceled', async () => {
     const cancel = new AbortController();
     respond = (_request, response) => {
       response.writeHead(200, { 'content-length': 8 }).write('half');

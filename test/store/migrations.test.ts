@@ -226,7 +226,7 @@ describe.each([
     await engine.close();
   });
 
-  it.skipIf(skip)('knows the creators of keys from before, as far as the audit log does', async () => {
+  it.skipIf(skip)('the schema has the creators of earlier keys, as far as the audit log names them', async () => {
     const key = (id: string): string =>
       `insert into api_keys (id, account_id, name, mode, hash, prefix, last_four, created_at)
          values ('${id}', 'a', 'k', 'live', '${id}', 'p', 'l', '${AT}')`;

@@ -29,7 +29,7 @@ describe.skipIf(reason !== '')(`the store through PgBouncer in transaction mode$
     return databaseAt(bouncer.urlOf(place));
   });
 
-  it('leaves no session settings behind on shared connections', async () => {
+  it('the store leaves no session settings behind on shared connections', async () => {
     const shared = bouncer.urlOf(await createDatabase(url));
     const engine = await openAt(shared);
     await createStore(engine).accounts.create({ id: 'a', name: 'A' }, 'cli:test');
@@ -43,7 +43,7 @@ describe.skipIf(reason !== '')(`the store through PgBouncer in transaction mode$
     await engine.close();
   });
 
-  it('limits the time of statements and of idling inside transactions', async () => {
+  it('the store limits the time of statements and of idling inside transactions', async () => {
     const engine = await openAt(bouncer.urlOf(await createDatabase(url)));
     const limits = await engine.transaction(async (session) => [
       ...(await session.all('show statement_timeout')),
@@ -53,7 +53,7 @@ describe.skipIf(reason !== '')(`the store through PgBouncer in transaction mode$
     await engine.close();
   });
 
-  it('serves renders of several API servers that share two connections', async () => {
+  it('the store serves renders of several API servers that share two connections', async () => {
     const database = { STORYBAR_DATABASE_URL: bouncer.urlOf(await createDatabase(url)), STORYBAR_DATABASE_POOL: '5' };
     const first = await startServer(database);
     const second = await startServer(database);

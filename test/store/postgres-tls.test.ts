@@ -76,7 +76,7 @@ describe.skipIf(server === undefined)(`the connection to PostgreSQL${why}`, () =
     }
   }
 
-  it('uses TLS only if the settings or the URL ask for it', async () => {
+  it('the connection to PostgreSQL uses TLS only if the settings or the URL ask for it', async () => {
     expect(await isEncrypted({})).toBe(false);
     expect(await isEncrypted({ tls: 'require' })).toBe(true);
     expect(await isEncrypted({ tls: 'verify-full', authoritiesFile: trusted })).toBe(true);
@@ -95,7 +95,7 @@ describe.skipIf(server === undefined)(`the connection to PostgreSQL${why}`, () =
     await expect(isEncrypted({ authoritiesFile: trusted }, place)).rejects.toThrow(/altnames/iu);
   });
 
-  it('opens no more connections than the pool may have', async () => {
+  it('the store opens no more connections than the pool may have', async () => {
     const engine = await PostgresEngine.open(url, () => undefined, { poolSize: 3 });
     await Promise.all(Array.from({ length: 12 }, async () => await engine.all('select pg_sleep(0.05)')));
     const [row] = await engine.all(

@@ -42,7 +42,7 @@ describe('an embedded database', () => {
     expect(await world.balance(id)).toEqual({ used: 1, reserved: 0 });
   });
 
-  it('commits what it acknowledges after a lock conflict', async () => {
+  it('an embedded database commits what it acknowledges after a lock conflict', async () => {
     database = sqliteDatabase({ lockTimeoutMs: 1 });
     const world = await World.begin(database);
     const id = await world.account();

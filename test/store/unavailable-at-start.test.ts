@@ -7,7 +7,7 @@ const open = (databaseUrl: string) => async () => await openEngine({ dataDirecto
 const nothing = (): void => undefined;
 
 describe('a server whose database is unavailable at its start', () => {
-  it('gives up with a code that means unavailable, not with one for wrong settings', async () => {
+  it('a server whose database is unavailable at its start gives up with a code that means unavailable, not with one for wrong settings', async () => {
     const url = `postgres://127.0.0.1:${await freePort()}/storybar`;
     await expect(onceAvailable(open(url), nothing, 0)).rejects.toMatchObject({
       name: 'AppError',

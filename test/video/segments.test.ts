@@ -46,7 +46,7 @@ describe('a video in segments', () => {
     for (const path of paths) expect((await renderClip(path, `${path}.mp4`)).recipe.cuts).toEqual([]);
   });
 
-  it('fails with an internal error rather than returning a wrong video', async () => {
+  it('a video in segments fails with an internal error rather than returning a wrong video', async () => {
     const path = plainClip(work.path('inconsistent'), { paint, frames: FRAMES, encoderOptions: X264 });
     const { recipe } = await renderClip(path, work.path('inconsistent-whole.mp4'));
     const segments = segmentsBetween(recipe.cuts, recipe.video.frames);

@@ -95,13 +95,13 @@ function hdrClip(name: string, pixelFormat: 'yuv420p10le' | 'yuv422p10le', width
 }
 
 describe('the tone mapper', () => {
-  it('differs from the filters by less than a level on average', () => {
+  it('the tone mapper differs from the filters by less than a level on average', () => {
     const { frames } = mapBothWays(hdrClip('gradient.mp4', 'yuv420p10le'), 'mp4');
     expect(frames).toHaveLength(3);
     for (const { mapper, filters } of frames) expect(meanDifference(mapper, filters)).toBeLessThan(1);
   });
 
-  it('shows no more banding in a gray gradient than the filters', () => {
+  it('the tone mapper shows no more banding in a gray gradient than the filters', () => {
     const { frames } = mapBothWays(hdrClip('bands.mp4', 'yuv420p10le'), 'mp4');
     const [frame] = frames;
     expect(banding(must(frame, 'a frame').mapper)).toBeLessThanOrEqual(banding(must(frame, 'a frame').filters) * 1.1);
@@ -124,7 +124,7 @@ describe('the tone mapper', () => {
   it.each([
     ['4:2:2', hdrClip('sampling.mp4', 'yuv422p10le')],
     ['a width that is not a multiple of four', hdrClip('width.mp4', 'yuv420p10le', 250)],
-  ])('leaves other frames to the filters: %s', async (name, path) => {
+  ])('the tone mapper leaves other frames to the filters: %s', async (name, path) => {
     const { recipe, clip } = await renderClip(path, work.path(`${name}.mp4`.replaceAll(':', '')));
     expect(recipe.steps.map(({ filter }) => filter)).toContain('curves');
     expect(clip.frames).toHaveLength(3);
@@ -137,7 +137,7 @@ describe.skipIf(!hasSharedMedia)('the tone mapper on real clips (skipped without
     'video_hdr/media__sample_with_color_info.mp4',
     'video_hdr/media__hlg10-color-test.mp4',
     'video_mp4/shakapackager__bear-640x360-hevc-hdr10.mp4',
-  ])('differs from the filters by less than a level on average in every frame: %s', (name) => {
+  ])('the tone mapper differs from the filters by less than a level on average in every frame: %s', (name) => {
     const { frames } = mapBothWays(sharedMedia(name), name.endsWith('.MOV') ? 'mov' : 'mp4');
     expect(frames.length).toBeGreaterThan(2);
     for (const { mapper, filters } of frames) expect(meanDifference(mapper, filters)).toBeLessThan(1);

@@ -11,7 +11,7 @@ const day = (outcome: string, renders: number, mode: 'live' | 'test' = 'live') =
 });
 
 describe('the usage chart', () => {
-  it('counts four series per day, including days without renders and across the end of a month', () => {
+  it('the usage chart counts four series per day, including days without renders and across the end of a month', () => {
     const rows = [day('delivered', 5), day('delivered', 2, 'test'), day('rate_limited', 3), day('overloaded', 1)];
     const days = countDays(rows, new Date('2026-02-27T23:00:00Z'), 4);
     expect(days.map((item) => item.day)).toEqual(['2026-02-27', '2026-02-28', '2026-03-01', '2026-03-02']);
@@ -19,7 +19,7 @@ describe('the usage chart', () => {
     expect(days[3]).toMatchObject({ delivered: 0 });
   });
 
-  it('counts broken downloads with the requests that a client ended, charged or not', () => {
+  it('the usage chart counts broken downloads with the requests that a client ended, charged or not', () => {
     const rows = [day('delivery_broken', 2), day('aborted', 1)];
     expect(countDays(rows, new Date('2026-03-01'), 1)[0]).toMatchObject({ delivered: 0, refused: 3, failed: 0 });
     expect(['delivery_broken', 'aborted'].map(outcomeLabel)).toEqual([
@@ -28,11 +28,11 @@ describe('the usage chart', () => {
     ]);
   });
 
-  it('counts an unknown outcome as a server error', () => {
+  it('the usage chart counts an unknown outcome as a server error', () => {
     expect(countDays([day('lost', 1)], new Date('2026-03-01'), 1)[0]).toMatchObject({ failed: 1 });
   });
 
-  it('keeps its columns inside the drawing and repeats the numbers in a table', () => {
+  it('the usage chart keeps its columns inside the drawing and repeats the numbers in a table', () => {
     const text = usageChart(countDays([day('delivered', 1_234)], new Date('2026-02-15'), 30)).text;
     for (const [, y = ''] of text.matchAll(/ y="([\d.-]+)"/gu)) expect(Number(y)).toBeGreaterThanOrEqual(0);
     expect(text).toContain('1,234 in total');
@@ -59,7 +59,7 @@ describe('the usage chart', () => {
     [10, 10],
     [11, 20],
     [999, 1_000],
-  ])('scales its axis for a maximum of %d to %d', (value, top) => {
+  ])('the usage chart scales its axis for a maximum of %d to %d', (value, top) => {
     expect(niceMaximum(value)).toBe(top);
   });
 

@@ -18,7 +18,7 @@ describe('the served OpenAPI document', () => {
 });
 
 describe('the cache of the last text', () => {
-  it('builds a text again only when the base URL changes', () => {
+  it('the cache of the last text builds a text again only when the base URL changes', () => {
     const build = vi.fn<(baseUrl: string) => string>((baseUrl) => `for ${baseUrl}`);
     const textFor = lastTextCache(build);
     expect(['a', 'a', 'b', 'b', 'a'].map(textFor)).toEqual(['for a', 'for a', 'for b', 'for b', 'for a']);

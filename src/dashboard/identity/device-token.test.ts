@@ -4,7 +4,7 @@ import { createDeviceToken, verifyDeviceToken } from './device-token.ts';
 const HASH = '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA';
 
 describe('a device token', () => {
-  it('identifies the device to the user it was created for', () => {
+  it('a device token identifies the device to the user it was created for', () => {
     const token = createDeviceToken(HASH);
     expect(verifyDeviceToken(token, HASH)).toBe(token.split('.')[0]);
     expect(verifyDeviceToken(token, HASH)).not.toBe(verifyDeviceToken(createDeviceToken(HASH), HASH));

@@ -23,20 +23,20 @@ describe('the sign-in throttle', () => {
   const signIns = async (throttle: Throttle, next: (index: number) => [address: string, account: string]) =>
     await attemptsUntilRejected(async (index) => await throttle.take('signIn', ...next(index)));
 
-  it('allows 10 attempts from one address to one account', async () => {
+  it('the sign-in throttle allows 10 attempts from one address to one account', async () => {
     expect(await signIns(frozen(), () => ['192.0.2.1', 'ann@example.com'])).toBe(10);
   });
 
-  it('allows 40 attempts from many addresses to one account, and 60 from one address to many accounts', async () => {
+  it('the sign-in throttle allows 40 attempts from many addresses to one account, and 60 from one address to many accounts', async () => {
     expect(await signIns(frozen(), (index) => [`192.0.2.${index}`, 'ann@example.com'])).toBe(40);
     expect(await signIns(frozen(), (index) => ['192.0.2.1', `${index}@example.com`])).toBe(60);
   });
 
-  it('counts all addresses of an IPv6 network as one', async () => {
+  it('the sign-in throttle counts all addresses of an IPv6 network as one', async () => {
     expect(await signIns(frozen(), (index) => [`2001:db8::${index}`, 'ann@example.com'])).toBe(10);
   });
 
-  it('leaves other addresses alone when one is rejected, and forgives that one with time', async () => {
+  it('the sign-in throttle leaves other addresses alone when one is rejected, and forgives that one with time', async () => {
     let now = 1_000;
     const throttle = throttleAt(() => now);
     await signIns(throttle, () => ['192.0.2.1', 'ann@example.com']);
@@ -46,7 +46,7 @@ describe('the sign-in throttle', () => {
     await expect(throttle.take('signIn', '192.0.2.1', 'ann@example.com')).resolves.toBeUndefined();
   });
 
-  it('allows 40 codes for a user and 40 more in the course of a day, from however many addresses', async () => {
+  it('the sign-in throttle allows 40 codes for a user and 40 more in the course of a day, from however many addresses', async () => {
     let now = 1_000;
     const throttle = throttleAt(() => now);
     let allowed = 0;
@@ -65,14 +65,14 @@ describe('the sign-in throttle', () => {
     await expect(throttle.takeCode('192.0.2.1', 'ann')).resolves.toBeUndefined();
   });
 
-  it('allows 10 attempts per known device, whatever strangers and other devices do', async () => {
+  it('the sign-in throttle allows 10 attempts per known device, whatever strangers and other devices do', async () => {
     const throttle = frozen();
     await signIns(throttle, (index) => [`192.0.2.${index}`, 'ann@example.com']);
     expect(await attemptsUntilRejected(async () => await throttle.takeForDevice('laptop'))).toBe(10);
     expect(await attemptsUntilRejected(async () => await throttle.takeForDevice('phone'))).toBe(10);
   });
 
-  it('allows 20 sign-ups per network of 256 addresses and day, and those of other networks', async () => {
+  it('the sign-in throttle allows 20 sign-ups per network of 256 addresses and day, and those of other networks', async () => {
     let now = 1_000;
     const throttle = throttleAt(() => now);
     let allowed = 0;
@@ -89,7 +89,7 @@ describe('the sign-in throttle', () => {
     await expect(throttle.takeSignUp('192.0.3.1', 'ann@example.com')).resolves.toBeUndefined();
   });
 
-  it('counts all sign-ups of an IPv6 network that a customer gets, whatever its /64 networks', async () => {
+  it('the sign-in throttle counts all sign-ups of an IPv6 network that a customer gets, whatever its /64 networks', async () => {
     const throttle = frozen();
     const signUps = await attemptsUntilRejected(
       async (index) => await throttle.takeSignUp(`2001:db8:1:${index.toString(16)}::1`, `${index}@example.com`),
@@ -98,7 +98,7 @@ describe('the sign-in throttle', () => {
     await expect(throttle.takeSignUp('2001:db8:2::1', 'ann@example.com')).resolves.toBeUndefined();
   });
 
-  it('allows three accounts of a mailbox to use live credits, and another one later', async () => {
+  it('the sign-in throttle allows three accounts of a mailbox to use live credits, and another one later', async () => {
     let now = 1_000;
     const throttle = throttleAt(() => now);
     const allowed = async () => await throttle.allowsLiveAccount('ann@example.com');

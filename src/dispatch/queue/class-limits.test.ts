@@ -174,7 +174,7 @@ describe.each(['interactive', 'background'] as const)('long entries of the class
 });
 
 describe('the deadline of long entries', () => {
-  it('refuses one that would wait too long for other long ones, and no short one', () => {
+  it('a long entry is refused when it would wait too long for other long ones, and a short one is not', () => {
     const test = new ClassQueue(2, { forShort: 1 });
     test.add('running', 'interactive', { isLong: true });
     test.add('waiting', 'interactive', { isLong: true, cost: 100_000 });

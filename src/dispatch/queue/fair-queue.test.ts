@@ -79,7 +79,7 @@ class QueueUnderTest {
 }
 
 describe('the order of a fair queue', () => {
-  it('alternates between accounts, no matter which one sent more', () => {
+  it('a fair queue alternates between accounts, no matter which one sent more', () => {
     const test = QueueUnderTest.busy();
     test.addMany(20, 'greedy');
     test.addMany(3, 'modest');
@@ -87,7 +87,7 @@ describe('the order of a fair queue', () => {
     expect(test.servedTo('modest')).toBe(3);
   });
 
-  it('weighs entries by cost: one large render counts as much as ten small ones', () => {
+  it('a fair queue weighs entries by cost: one large render counts as much as ten small ones', () => {
     const test = QueueUnderTest.busy();
     test.addMany(10, 'large', 100);
     test.addMany(100, 'small', 10);
@@ -95,7 +95,7 @@ describe('the order of a fair queue', () => {
     expect(test.servedTo('large')).toBe(3);
   });
 
-  it('serves entries of one account in order of arrival', async () => {
+  it('a fair queue serves entries of one account in order of arrival', async () => {
     const test = QueueUnderTest.busy();
     const order: number[] = [];
     for (let index = 0; index < 5; index += 1) {
@@ -129,7 +129,7 @@ describe('the order of a fair queue', () => {
     expect(Math.abs(test.servedTo('a') - test.servedTo('b'))).toBeLessThanOrEqual(2);
   });
 
-  it('serves charged entries first, in order of arrival, and never refuses them', () => {
+  it('a fair queue serves charged entries first, in order of arrival, and never refuses them', () => {
     const test = QueueUnderTest.busy(1);
     test.add('a');
     test.add('charged 1', 10, { isCharged: true });
@@ -138,7 +138,7 @@ describe('the order of a fair queue', () => {
     expect([test.served, test.refused]).toEqual([['charged 1', 'charged 2', 'a'], []]);
   });
 
-  it('charges nothing for entries that leave the queue before they are served', () => {
+  it('a fair queue charges nothing for entries that leave the queue before they are served', () => {
     const test = QueueUnderTest.busy();
     const leaving = new AbortController();
     setMaxListeners(0, leaving.signal);
@@ -224,7 +224,7 @@ describe('corrections of the cost', () => {
 });
 
 describe('a full queue', () => {
-  it('evicts the newest entry of the account with the most entries', async () => {
+  it('a full queue evicts the newest entry of the account with the most entries', async () => {
     const test = QueueUnderTest.busy(4);
     test.addMany(6, 'greedy');
     expect(test.queue.refusal('greedy')).toMatchObject({ code: 'overloaded' });
@@ -237,7 +237,7 @@ describe('a full queue', () => {
     expect(test.refused.filter((entry) => entry === 'modest overloaded')).toHaveLength(1);
   });
 
-  it('knows the work that waits after entries were served, evicted and aborted', async () => {
+  it('a full queue knows the work that waits after entries were served, evicted and aborted', async () => {
     const test = QueueUnderTest.busy(3);
     const controller = new AbortController();
     test.add('a', 0.1, { signal: controller.signal });
@@ -256,7 +256,7 @@ describe('a full queue', () => {
     expect(queue.refusal('a')).toBeUndefined();
   });
 
-  it('refuses an entry whose expected wait exceeds its budget, with the time to retry after', async () => {
+  it('a full queue refuses an entry whose expected wait exceeds its budget, with the time to retry after', async () => {
     const test = QueueUnderTest.busy();
     test.addMany(10, 'a', 1_000);
     const late = test.enter({ account: 'a', class: 'interactive', cost: 1_000, budgetMs: 5_000 });
@@ -266,7 +266,7 @@ describe('a full queue', () => {
     expect(test.queue.waiting).toBe(11);
   });
 
-  it('counts charged entries in the expected wait and leaves a margin for wrong estimates', async () => {
+  it('a full queue counts charged entries in the expected wait and leaves a margin for wrong estimates', async () => {
     const test = QueueUnderTest.busy();
     test.addMany(3, 'a', 1_000);
     test.add('a', 1_000, { isCharged: true });

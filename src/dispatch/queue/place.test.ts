@@ -111,7 +111,7 @@ describe('the cost of a render', () => {
     expect(() => test.place('a', 60_000).assertFeasible(videoOf(1_200))).not.toThrow();
   });
 
-  it('makes a video too heavy whose estimate exceeds the deadline by more than a quarter', () => {
+  it('a video is too heavy when its estimate exceeds the deadline by more than a quarter', () => {
     const test = new PlaceTest('video');
     for (let count = 0; count < 100; count += 1) test.queue.costs.learn(videoOf(1_000), 10_000);
     const check = (...recipe: Parameters<typeof videoOf>) =>
@@ -127,7 +127,7 @@ describe('the cost of a render', () => {
 });
 
 describe('a place', () => {
-  it('keeps its slot from the probe to the render', async () => {
+  it('a place keeps its slot from the probe to the render', async () => {
     const test = new PlaceTest('image');
     const first = test.entered('a');
     test.entered('b');
@@ -152,7 +152,7 @@ describe('a place', () => {
     expect(test.names).toEqual(['a', 'b', 'a']);
   });
 
-  it('stops waiting when it is closed', async () => {
+  it('a place stops waiting when it is closed', async () => {
     const test = new PlaceTest('image');
     const first = test.entered('a');
     const second = test.entered('b');
@@ -161,7 +161,7 @@ describe('a place', () => {
     expect([test.names, test.queue.waiting, test.queue.accounts]).toEqual([['a'], 0, 0]);
   });
 
-  it('pays by the real cost of renders, which is known after the probe', async () => {
+  it('a place pays by the real cost of renders, which is known after the probe', async () => {
     const test = new PlaceTest('image');
     const blocker = test.entered('first');
     const megapixels: Readonly<Record<string, number>> = { small: 1, large: 10 };
@@ -200,7 +200,7 @@ describe('a place', () => {
     expect(test.names.slice(-6, -2).toSorted()).toEqual(['damaged', 'damaged', 'other', 'other']);
   });
 
-  it('rejects a recipe without a number of frames and stays fair for others', () => {
+  it('a place rejects a recipe without a number of frames and stays fair for others', () => {
     const test = new PlaceTest('video');
     const place = test.entered('a');
     expect(() => place.charge(videoOf(undefined))).toThrow(/finite number; got NaN/u);
@@ -209,7 +209,7 @@ describe('a place', () => {
 });
 
 describe('a place whose render turns out to be long', () => {
-  it('keeps its slot while another one is left for short renders', async () => {
+  it('a long render keeps its slot while another one is left for short renders', async () => {
     const test = new PlaceTest('video', { slots: 2, forShort: 1 });
     const place = test.entered('a');
     await place.slot();

@@ -36,22 +36,22 @@ describe.each([
   const filter = systemCallFilter(arch) ?? new Uint8Array();
   const resultOf = (number: number, argument = 0): number => judge(filter, { number, audit: AUDIT[arch], argument });
 
-  it('allows the calls that a render needs', () => {
+  it('the system call filter allows the calls that a render needs', () => {
     for (const name of ['read', 'mmap', 'execve', 'futex'] as const) expect(resultOf(calls[name])).toBe(ALLOWED);
   });
 
-  it('refuses sockets, namespaces, tracing, mounts and io_uring', () => {
+  it('the system call filter refuses sockets, namespaces, tracing, mounts and io_uring', () => {
     for (const name of ['socket', 'unshare', 'ptrace', 'mount'] as const) expect(resultOf(calls[name])).toBe(REFUSED);
     expect(resultOf(425)).toBe(REFUSED);
   });
 
-  it('allows threads but not processes', () => {
+  it('the system call filter allows threads but not processes', () => {
     expect(resultOf(calls.clone, THREAD)).toBe(ALLOWED);
     expect(resultOf(calls.clone, 0x11)).toBe(REFUSED);
     expect(resultOf(435)).toBe(UNKNOWN);
   });
 
-  it('kills on calls of another architecture and refuses those of the x32 ABI', () => {
+  it('the system call filter kills on calls of another architecture and refuses those of the x32 ABI', () => {
     expect(judge(filter, { number: calls.read, audit: 0x40000003 })).toBe(KILLED);
     expect(resultOf(0x40000000 + calls.socket)).toBe(REFUSED);
   });

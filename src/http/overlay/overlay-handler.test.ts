@@ -150,7 +150,7 @@ const ENTERED = ['receive', 'claim', 'enter queue'];
 const CANVAS = { text: 'Hello', width: '16', height: '16' };
 
 describe('the overlay handler', () => {
-  it('probes an asset before it reserves credits and renders only after that', async () => {
+  it('the overlay handler probes an asset before it reserves credits and renders only after that', async () => {
     const response = await post({ text: 'Hello', asset: PNG });
     expect([response.status, await response.text()]).toEqual([200, 'rendered']);
     expect(response.headers.get('x-credits-charged')).toBe('1');
@@ -164,7 +164,7 @@ describe('the overlay handler', () => {
     expect(steps).toEqual([...ADMITTED, ...paid]);
   });
 
-  it('sends a replay without probing, reserving or rendering', async () => {
+  it('the overlay handler sends a replay without probing, reserving or rendering', async () => {
     replayFile = path.join(folder, 'cached');
     writeFileSync(replayFile, 'cached');
     const response = await post({ text: 'Hello', asset: PNG });
@@ -179,20 +179,20 @@ describe('the overlay handler', () => {
     ['reserve', [...ENTERED, 'probe', 'reserve', 'abandon', 'close', 'count refusal']],
     ['render', [...ENTERED, 'probe', 'reserve', 'render', 'release', 'abandon', 'close']],
     ['send', [...ENTERED, 'probe', 'reserve', 'render', 'close', 'send', 'release', 'abandon', 'close']],
-  ])('undoes what was done when %s fails', async (name, expected) => {
+  ])('the overlay handler undoes what was done when %s fails', async (name, expected) => {
     failing = name;
     expect((await post({ text: 'Hello', asset: PNG })).status).toBe(500);
     expect(steps.slice(ADMITTED.length)).toEqual(expected);
   });
 
-  it('refuses bad fields and unknown files before it claims the idempotency key', async () => {
+  it('the overlay handler refuses bad fields and unknown files before it claims the idempotency key', async () => {
     await post({ text: '', asset: PNG });
     await post({ text: 'Hello', asset: Buffer.from('not an image') });
     const refused = [...ADMITTED, 'receive', 'close', 'count refusal'];
     expect(steps).toEqual([...refused, ...refused]);
   });
 
-  it('writes a small asset to disk only when the queue has a place for it', async () => {
+  it('the overlay handler writes a small asset to disk only when the queue has a place for it', async () => {
     failing = 'enter queue';
     let made = 0;
     const lazyDirectory = workArea.lazyDirectory.bind(workArea);
@@ -212,7 +212,7 @@ describe('the overlay handler', () => {
     expect(made).toBeGreaterThan(0);
   });
 
-  it('counts as running until the render is charged, although the client has its response', async () => {
+  it('the overlay handler counts as running until the render is charged, although the client has its response', async () => {
     let charge = (): void => undefined;
     charging = new Promise((resolve) => {
       charge = resolve;
@@ -225,7 +225,7 @@ describe('the overlay handler', () => {
     expect(await running.ended(60_000)).toBe(0);
   });
 
-  it('removes the work directory of every request', async () => {
+  it('the overlay handler removes the work directory of every request', async () => {
     await post({ text: 'Hello', asset: PNG });
     failing = 'render';
     await post({ text: 'Hello', asset: PNG });

@@ -11,7 +11,7 @@ function maxRunning(plan: string, parsed: object): number {
 }
 
 describe('an accepted render', () => {
-  it('runs beside as many others of its account as the plan allows, but fetches at most 16 files at once', () => {
+  it('an accepted render runs beside as many others of its account as the plan allows, but fetches at most 16 files at once', () => {
     const fetched = { assetUrl: new URL('https://files.example/a.jpg') };
     expect([maxRunning('business', {}), maxRunning('business', fetched)]).toEqual([64, 16]);
     expect([maxRunning('free', {}), maxRunning('free', fetched)]).toEqual([2, 2]);

@@ -49,7 +49,7 @@ describe('a control message', () => {
         attachment: { bytes: 5 },
       }),
     ],
-  ])('loses nothing on its way: %s', (_what, message) => {
+  ])('a control message loses nothing on its way: %s', (_what, message) => {
     expect(parseControlMessage(JSON.stringify(message))).toEqual(message);
   });
 
