@@ -1,4 +1,4 @@
-"""What both clients share: settings, and requests described before they are sent."""
+"""Code that both clients share: settings, and requests described before they are sent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._request import Asset, OnProgress, Upload, openable
 from ._types import Batch, Render, RenderOutput, SucceededRender
 
 LONG_POLL_SECONDS = 20
-# A server that doesn't hold the request open must not be asked in a tight loop.
+# Prevents a tight loop with a server that doesn't hold the request open.
 SHORTEST_POLL_SECONDS = 1.0
 FINISHED = ("succeeded", "failed", "canceled")
 Day = Union[str, datetime.date]
@@ -35,7 +35,7 @@ class Call:
     is_repeatable: bool = True
 
     def arguments(self, chunks: Callable[[Upload], Any]) -> dict[str, Any]:
-        """``chunks`` is ``iter`` or ``aiter``: httpx must be told which of the two an upload is."""
+        """``chunks`` is ``iter`` or ``aiter``, because httpx must be told which of the two an upload is."""
         if self.upload is None:
             body = {} if self.json is None else {"json": self.json}
             return {"method": self.method, "url": self.url, "headers": dict(self.headers), **body}
@@ -111,12 +111,12 @@ class Settings:
         return self.call("GET", f"/v1/usage{query}")
 
     def result(self, render: AnyRender) -> Call:
-        """Without the key: the URL may be on another host."""
+        """Sends no key, because the URL may be on another host."""
         return Call("GET", urljoin(self.base_url, _require_output(render)["url"]))
 
 
 class Waiting:
-    """Decides how to wait for a render: how long to ask for, when it is over, and when to give up."""
+    """Decides how to wait for a render: how long per request, when it is over, and when to give up."""
 
     def __init__(self, render: AnyRender | str, timeout: float) -> None:
         self.render_id = render if isinstance(render, str) else render["id"]
@@ -129,7 +129,7 @@ class Waiting:
         return max(0, min(LONG_POLL_SECONDS, int(self._deadline - self._asked + 0.999)))
 
     def pause_after(self, render: Render) -> float | None:
-        """Seconds until the next request, or None if the render has succeeded."""
+        """Returns seconds until the next request, or None if the render has succeeded."""
         if render["status"] in FINISHED:
             _require_output(render)
             return None
@@ -139,7 +139,7 @@ class Waiting:
 
 
 class BatchWaiting:
-    """The same for a batch: which of its renders to wait for next."""
+    """Decides which render of a batch to wait for next."""
 
     def __init__(self, batch: Batch | str, timeout: float) -> None:
         self.batch_id = batch if isinstance(batch, str) else batch["id"]
@@ -147,7 +147,7 @@ class BatchWaiting:
         self._deadline = time.monotonic() + timeout
 
     def next_render(self, batch: Batch) -> tuple[str, int] | None:
-        """The id of a render, and how many seconds to ask for. None if all have ended."""
+        """Returns the id of a render and the seconds to wait, or None if all have ended."""
         unfinished = [render["id"] for render in batch["renders"] if render["status"] not in FINISHED]
         if not unfinished:
             return None
@@ -172,7 +172,7 @@ def new_key() -> str:
 
 
 def kept(response: httpx.Response) -> Any:
-    """What was canceled, or None if it had ended and was deleted."""
+    """Returns the canceled render or batch, or None if it had ended and was deleted."""
     return None if response.status_code == 204 else response.json()
 
 

@@ -46,7 +46,7 @@ OnBatch = Callable[[Batch], None]
 
 
 class Storybar:
-    """Use it as a context manager, or close it.
+    """A client. Use it as a context manager, or close it.
 
     ``base_url`` and ``api_key`` default to ``STORYBAR_URL`` and ``STORYBAR_API_KEY``. ``timeout`` is how many seconds to
     wait for the next part of the response. ``max_retry_delay`` is the longest ``retry-after`` that is waited for.
@@ -67,7 +67,7 @@ class Storybar:
         self.webhook_endpoints = WebhookEndpoints(self._settings, self._read)
         """URLs that get a signed webhook whenever a render ends or a batch is completed."""
         self.webhook_secret = WebhookSecret(self._settings, self._read)
-        """Signs webhooks to the ``webhook_url`` of a request."""
+        """The secret that signs webhooks to the ``webhook_url`` of a request."""
 
     def caption(
         self,
@@ -123,11 +123,11 @@ class Storybar:
         return cast(Optional[Render], kept(self._read(self._settings.render("DELETE", render_id))))
 
     def list_renders(self, *, limit: int | None = None, cursor: str | None = None) -> RenderList:
-        """Asynchronous renders and results with a link, newest first. ``cursor`` is ``next_cursor`` of the page before."""
+        """Lists stored renders, newest first. ``cursor`` is ``next_cursor`` of the previous page."""
         return cast(RenderList, self._read(self._settings.renders(limit, cursor)).json())
 
     def start_batch(self, requests: Sequence[AsyncCaptionFields], *, idempotency_key: str | None = None) -> Batch:
-        """Accepts up to 100 requests at once. A fault in one refuses all; one that fails later doesn't stop the others."""
+        """Accepts up to 100 requests at once. A fault in one refuses all. One that fails later doesn't stop the others."""
         return cast(Batch, self._read(self._settings.start_batch(requests, idempotency_key)).json())
 
     def get_batch(self, batch_id: str) -> Batch:
@@ -136,7 +136,7 @@ class Storybar:
     def wait_for_batch(
         self, batch: Batch | str, *, timeout: float = 3_600, on_progress: OnBatch | None = None
     ) -> Batch:
-        """Waits until all renders of the batch have ended. Check the status of each: some may have failed."""
+        """Waits until all renders of the batch have ended. Check the status of each, because some may have failed."""
         waiting = BatchWaiting(batch, timeout)
         while True:
             asked = time.monotonic()
@@ -151,15 +151,15 @@ class Storybar:
             time.sleep(max(0.0, SHORTEST_POLL_SECONDS - (time.monotonic() - asked)))
 
     def cancel_batch(self, batch_id: str) -> Optional[Batch]:
-        """Cancels what hasn't ended and returns the batch. One that was completed is deleted, with its results."""
+        """Cancels renders that haven't ended and returns the batch. A completed batch is deleted, with its results."""
         return cast(Optional[Batch], kept(self._read(self._settings.batch("DELETE", batch_id))))
 
     def layout(self, **fields: Unpack[LayoutFields]) -> Layout:
-        """Where the bars of these captions would go and what they would cost. Free."""
+        """Returns where the bars of these captions would go and their price. Free."""
         return cast(Layout, self._read(self._settings.call("POST", "/v1/layout", json=dict(fields))).json())
 
     def usage(self, from_day: Day | None = None, to_day: Day | None = None) -> Usage:
-        """Plan, credits, and renders from one day to another. Default: the current billing period."""
+        """Returns the plan, credits, and renders from one day to another. Default: the current billing period."""
         return cast(Usage, self._read(self._settings.usage(from_day, to_day)).json())
 
     def close(self) -> None:
@@ -202,7 +202,7 @@ class Storybar:
 
 
 class AsyncStorybar:
-    """The same for asyncio and trio. Use it as an async context manager, or close it."""
+    """A client for asyncio and trio. Use it as an async context manager, or close it."""
 
     def __init__(
         self,
@@ -219,7 +219,7 @@ class AsyncStorybar:
         self.webhook_endpoints = AsyncWebhookEndpoints(self._settings, self._read)
         """URLs that get a signed webhook whenever a render ends or a batch is completed."""
         self.webhook_secret = AsyncWebhookSecret(self._settings, self._read)
-        """Signs webhooks to the ``webhook_url`` of a request."""
+        """The secret that signs webhooks to the ``webhook_url`` of a request."""
 
     async def caption(
         self,
@@ -275,11 +275,11 @@ class AsyncStorybar:
         return cast(Optional[Render], kept(await self._read(self._settings.render("DELETE", render_id))))
 
     async def list_renders(self, *, limit: int | None = None, cursor: str | None = None) -> RenderList:
-        """Asynchronous renders and results with a link, newest first. ``cursor`` is ``next_cursor`` of the page before."""
+        """Lists stored renders, newest first. ``cursor`` is ``next_cursor`` of the previous page."""
         return cast(RenderList, (await self._read(self._settings.renders(limit, cursor))).json())
 
     async def start_batch(self, requests: Sequence[AsyncCaptionFields], *, idempotency_key: str | None = None) -> Batch:
-        """Accepts up to 100 requests at once. A fault in one refuses all; one that fails later doesn't stop the others."""
+        """Accepts up to 100 requests at once. A fault in one refuses all. One that fails later doesn't stop the others."""
         return cast(Batch, (await self._read(self._settings.start_batch(requests, idempotency_key))).json())
 
     async def get_batch(self, batch_id: str) -> Batch:
@@ -288,7 +288,7 @@ class AsyncStorybar:
     async def wait_for_batch(
         self, batch: Batch | str, *, timeout: float = 3_600, on_progress: OnBatch | None = None
     ) -> Batch:
-        """Waits until all renders of the batch have ended. Check the status of each: some may have failed."""
+        """Waits until all renders of the batch have ended. Check the status of each, because some may have failed."""
         waiting = BatchWaiting(batch, timeout)
         while True:
             asked = time.monotonic()
@@ -303,15 +303,15 @@ class AsyncStorybar:
             await anyio.sleep(max(0.0, SHORTEST_POLL_SECONDS - (time.monotonic() - asked)))
 
     async def cancel_batch(self, batch_id: str) -> Optional[Batch]:
-        """Cancels what hasn't ended and returns the batch. One that was completed is deleted, with its results."""
+        """Cancels renders that haven't ended and returns the batch. A completed batch is deleted, with its results."""
         return cast(Optional[Batch], kept(await self._read(self._settings.batch("DELETE", batch_id))))
 
     async def layout(self, **fields: Unpack[LayoutFields]) -> Layout:
-        """Where the bars of these captions would go and what they would cost. Free."""
+        """Returns where the bars of these captions would go and their price. Free."""
         return cast(Layout, (await self._read(self._settings.call("POST", "/v1/layout", json=dict(fields)))).json())
 
     async def usage(self, from_day: Day | None = None, to_day: Day | None = None) -> Usage:
-        """Plan, credits, and renders from one day to another. Default: the current billing period."""
+        """Returns the plan, credits, and renders from one day to another. Default: the current billing period."""
         return cast(Usage, (await self._read(self._settings.usage(from_day, to_day))).json())
 
     async def close(self) -> None:

@@ -32,7 +32,7 @@ class FieldFault:
     """One invalid field."""
 
     pointer: str
-    """Where it is, such as ``#/overlays/1/position``."""
+    """The place of the field, such as ``#/overlays/1/position``."""
     code: str
     detail: str
 
@@ -51,7 +51,7 @@ class StorybarApiError(StorybarError):
         """Every invalid field. Empty unless ``code`` is ``invalid_fields``."""
         self.render_id: str | None = problem.get("instance")
         self.retry_after = retry_after
-        """Seconds to wait before another attempt, if the server said so."""
+        """Seconds to wait before another attempt, if the server sent them."""
         self.problem = problem
         """The whole error as the server sent it, with fields such as ``limit``, ``actual`` and ``renewsAt``."""
         detail = problem.get("detail") or problem.get("title") or f"The server responded with status {status}."
@@ -69,13 +69,13 @@ def error_from_response(response: httpx.Response) -> StorybarApiError:
         try:
             problem = json.loads(response.content)
         except ValueError:
-            # A proxy cut the body off. The status still says what kind of error it is.
+            # A proxy cut the body off. The status still tells the kind of error.
             problem = None
     return StorybarApiError(response.status_code, problem if isinstance(problem, dict) else {}, _retry_after(response))
 
 
 def _retry_after(response: httpx.Response) -> float | None:
-    """Seconds. The header may also be a date."""
+    """Returns seconds. The header may also be a date."""
     value = response.headers.get("retry-after")
     if value is None:
         return None

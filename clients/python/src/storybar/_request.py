@@ -1,4 +1,4 @@
-"""Turns fields and files into HTTP requests. Files are sent as they are read and never held in memory as a whole."""
+"""Turns fields and files into HTTP requests. Files are sent as they are read and are never completely in memory."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def openable(asset: Asset) -> OpenableAsset:
 
 
 class Upload:
-    """A form with a file, as chunks of bytes."""
+    """Returns a form with a file, as chunks of bytes."""
 
     def __init__(self, fields: Mapping[str, Any], asset: OpenableAsset, on_progress: OnProgress | None) -> None:
         boundary = f"storybar-{uuid.uuid4()}"
@@ -104,7 +104,7 @@ class Upload:
                 yield chunk
                 self._report(loaded)
         finally:
-            # What the caller opened, the caller closes.
+            # The caller closes the files that it opened.
             if self._asset.is_repeatable and hasattr(content, "close"):
                 content.close()
 

@@ -1,4 +1,4 @@
-"""When to try again, and how long to wait before."""
+"""Decides when to retry, and how long to wait before that."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LASTING_CODES = frozenset({"quota_exceeded", "deadline_exceeded", "too_many_fail
 
 
 def delay_before_retry(error: StorybarError, attempt: int, longest_seconds: float) -> float | None:
-    """Seconds, or None if the error is final."""
+    """Returns seconds, or None if the error is final."""
     backoff = min(FIRST_DELAY_SECONDS * 2.0**attempt, LONGEST_BACKOFF_SECONDS) * random.uniform(0.5, 1)
     if not isinstance(error, StorybarApiError):
         return backoff
