@@ -27,10 +27,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The interface for callers: statuses, problems, and schemas of responses.
   api: ['store', 'render', 'caption', 'errors.ts'],
   fetch: ['media', 'caption', 'errors.ts'],
-  // The use case: the life of a render, whoever requests it. It knows nothing of HTTP requests.
+  // How much an account, an address or a file may ask for.
+  limits: ['store', 'account', 'errors.ts'],
+  // The use case: what happens to a render, whoever asks for it. It knows nothing of HTTP requests.
   renders: [
     'api',
     'fetch',
+    'limits',
     'dispatch',
     'store',
     'storage',
@@ -41,12 +44,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'errors.ts',
   ],
-  webhooks: ['api', 'renders', 'fetch', 'store', 'account', 'telemetry', 'errors.ts'],
+  webhooks: ['api', 'renders', 'fetch', 'store', 'account', 'caption', 'telemetry', 'errors.ts'],
   http: [
     'api',
     'renders',
     'webhooks',
     'fetch',
+    'limits',
     'dispatch',
     'store',
     'storage',
@@ -64,6 +68,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'renders',
     'webhooks',
     'http',
+    'limits',
     'store',
     'account',
     'billing',
@@ -88,7 +93,7 @@ const INTERFACE_ONLY: Readonly<
 > = {
   dispatch: { from: ['renders', 'http', 'dashboard'], files: ['dispatch/renderer.ts'] },
   store: {
-    from: ['api', 'renders', 'webhooks', 'http', 'billing', 'dashboard'],
+    from: ['api', 'limits', 'renders', 'webhooks', 'http', 'billing', 'dashboard'],
     files: [
       'store/accounts/account-data.ts',
       'store/accounts/accounts.ts',
@@ -212,6 +217,20 @@ describe('import rules', () => {
     const all = new Set(ofStore.map(({ file }) => file));
     expect(all.size).toBeGreaterThan(30);
     expect([...all].filter((file) => reaches(file, file))).toEqual([]);
+  });
+
+  it('only the API, the site and their composition root know Fastify and HTTP requests', () => {
+    const knowing = new Set(
+      imports
+        .filter(({ target }) => target === 'fastify' || target.startsWith('@fastify/'))
+        .map(({ file }) => moduleOf(file)),
+    );
+    expect([...knowing].toSorted()).toEqual(['dashboard', 'http', 'main']);
+    const usesNodeHttp = imports.filter(
+      ({ file, target }) =>
+        target === 'node:http' && ['renders', 'limits', 'account', 'store'].includes(moduleOf(file)),
+    );
+    expect(usesNodeHttp).toEqual([]);
   });
 
   it('pure modules import no Node.js module that does I/O', () => {

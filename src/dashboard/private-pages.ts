@@ -29,7 +29,7 @@ import { addAccountPages } from './operator/account-pages.ts';
 import { addAuditPage } from './operator/audit-page.ts';
 import { addCustomerView } from './operator/customer-view.ts';
 import { addHealthPage } from './operator/health-page.ts';
-import type { WebhookChanges } from '../http/webhooks/webhook-changes.ts';
+import type { WebhookChanges } from '../webhooks/webhook-changes.ts';
 import { addOverviewPage } from './operator/overview-page.ts';
 import type { Site } from './page.ts';
 import { addProviderPages } from './providers/provider-pages.ts';

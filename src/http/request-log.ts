@@ -9,7 +9,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import { PROBLEMS } from '../api/statuses.ts';
 import { newTraceId, type Span, type SpanAttributes, spansOf } from '../telemetry/trace-spans.ts';
 import { type RequestRecord, recordOf } from './transport/request-record.ts';
-import { parseTraceparent } from './transport/trace.ts';
+import { parseTraceparent } from '../telemetry/traceparent.ts';
 
 /** Load balancers and monitoring request these every few seconds. */
 const PROBES: ReadonlySet<string> = new Set(['/ping', '/health', '/ready', '/metrics']);

@@ -3,13 +3,13 @@
 import type { Settings } from '../config/settings.ts';
 import type { Renderer } from '../dispatch/renderer.ts';
 import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
-import { layoutRoute } from '../http/layout/layout-route.ts';
+import { layoutRoute } from '../http/layout-route.ts';
 import { type OverlayDependencies, overlayRoute } from '../http/overlay/overlay-route.ts';
 import type { FileSender } from '../http/overlay/send.ts';
 import { type AccountRenderDependencies, accountRenderRoute } from '../http/playground/account-render.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import type { RunningRequests } from '../http/transport/running-requests.ts';
-import { usageRoute } from '../http/usage/usage-route.ts';
+import { usageRoute } from '../http/usage-route.ts';
 import type { WorkArea } from '../media/work-area.ts';
 import type { UploadBudget } from '../renders/upload-budget.ts';
 import type { Store } from '../store/store.ts';
@@ -63,11 +63,12 @@ function overlayDependencies(parts: ApiParts): OverlayDependencies {
     marketplace: billing.marketplace,
     admission: billing.admission,
     refusals: billing.refusals,
-    failures: billing.failures,
+    failedDecodes: billing.failedDecodes,
     reservations: billing.reservations,
     idempotency: billing.idempotency,
     acceptor: renders.acceptor,
-    links: renders.links,
+    linkBase: renders.linkBase,
+    results: renders.results,
     users: renders.users,
     fetcher: parts.fetcher,
     renderer,

@@ -20,7 +20,7 @@ import type { Renderer } from '../dispatch/renderer.ts';
 import type { ErrorPage } from '../api/problem.ts';
 import type { RenderActions } from '../renders/render-actions.ts';
 import type { RouteGroup } from '../http/route-group.ts';
-import type { WebhookChanges } from '../http/webhooks/webhook-changes.ts';
+import type { WebhookChanges } from '../webhooks/webhook-changes.ts';
 import type { FileSender } from '../http/overlay/send.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import type { WorkArea } from '../media/work-area.ts';

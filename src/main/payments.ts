@@ -6,7 +6,7 @@ import { ManualBilling } from '../billing/manual.ts';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
 import type { RouteGroup } from '../http/route-group.ts';
-import { webhookRoutes } from '../http/webhook-route.ts';
+import { paymentWebhookRoutes } from '../http/payment-webhook.ts';
 import type { Store } from '../store/store.ts';
 import type { DependencyMetrics } from '../telemetry/dependency-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -72,7 +72,7 @@ export async function startPayments(
       throw error;
     }
   };
-  return { billing, groups: [webhookRoutes({ receive })], close: reconcileHourly(billing, logger) };
+  return { billing, groups: [paymentWebhookRoutes({ receive })], close: reconcileHourly(billing, logger) };
 }
 
 /** Reconciles now and every hour. The returned function stops it and waits for a run in progress. */

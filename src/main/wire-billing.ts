@@ -3,11 +3,12 @@
 import path from 'node:path';
 import type { PlanBook } from '../account/plans.ts';
 import type { Settings } from '../config/settings.ts';
-import { Admission } from '../http/limits/admission.ts';
+import { Admission } from '../http/access/admission.ts';
 import { Authenticator } from '../http/access/authenticate.ts';
 import { CreditReservations } from '../renders/reserve.ts';
 import { IdempotencyKeys } from '../renders/idempotency.ts';
-import { LocalLimits } from '../http/limits/local-limits.ts';
+import { FailedDecodes } from '../limits/failed-decodes.ts';
+import { LocalLimits } from '../limits/local-limits.ts';
 import { Marketplace } from '../http/access/marketplace.ts';
 import type { OverlayDependencies } from '../http/overlay/overlay-route.ts';
 import { Refusals } from '../renders/refusals.ts';
@@ -19,7 +20,7 @@ import { Housekeeping } from './housekeeping.ts';
 
 type BillingParts = Pick<
   OverlayDependencies,
-  'authenticator' | 'marketplace' | 'admission' | 'refusals' | 'idempotency' | 'reservations' | 'failures'
+  'authenticator' | 'marketplace' | 'admission' | 'refusals' | 'idempotency' | 'reservations' | 'failedDecodes'
 >;
 
 export interface BillingServices {
@@ -54,7 +55,9 @@ export async function wireBilling(
     embedded,
   });
   await housekeeping.start();
-  const admission = new Admission(store.limits ?? new LocalLimits());
+  const limits = store.limits ?? new LocalLimits();
+  const failedDecodes = new FailedDecodes(limits);
+  const admission = new Admission(limits, failedDecodes);
   return {
     parts: {
       marketplace,
@@ -69,7 +72,7 @@ export async function wireBilling(
       requests: requestLog,
       idempotency: new IdempotencyKeys(store.idempotency, replayCache, logger),
       reservations,
-      failures: admission,
+      failedDecodes,
     },
     close: async () => {
       await housekeeping.stop();

@@ -10,7 +10,7 @@ import { TwoFactor } from '../dashboard/identity/two-factor.ts';
 import { PasskeySignIn } from '../dashboard/identity/passkey-sign-in.ts';
 import { Throttle } from '../dashboard/identity/throttle.ts';
 import type { ProviderSignIn } from '../dashboard/providers/provider-sign-in.ts';
-import { LocalLimits } from '../http/limits/local-limits.ts';
+import { LocalLimits } from '../limits/local-limits.ts';
 import { type Mailer, SmtpMailer } from '../mail/mailer.ts';
 import type { Store } from '../store/store.ts';
 import type { DependencyMetrics } from '../telemetry/dependency-metrics.ts';

@@ -2,6 +2,7 @@
 
 import type { PlanLimits } from '../account/plans.ts';
 import { priceOf } from '../account/pricing.ts';
+import type { FailedDecodes } from '../limits/failed-decodes.ts';
 import { composeRecipe } from '../render/compose.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Caller } from '../account/caller.ts';
@@ -9,14 +10,8 @@ import type { ParsedRequest } from './parse.ts';
 import type { FinishedRender, RenderOrder } from './perform-render.ts';
 import type { CreditReservations, Reservation } from './reserve.ts';
 
-/** Limits how many files that can't be decoded an account may send. */
-interface FailureCounter {
-  /** Counts an error of the renderer if the file is to blame for it. */
-  countFailure(caller: Caller, error: unknown): Promise<void>;
-}
-
 export interface AccountServices {
-  readonly failures: FailureCounter;
+  readonly failedDecodes: FailedDecodes;
   readonly reservations: CreditReservations;
   readonly logger: Logger;
 }
@@ -35,7 +30,7 @@ interface AccountRender {
 type AccountPart = 'source' | 'limits' | 'isStrict' | 'compose' | 'reserve' | 'onFailure';
 
 export function accountOrder(
-  { failures, reservations }: AccountServices,
+  { failedDecodes, reservations }: AccountServices,
   parsed: ParsedRequest,
   { renderId, caller, limits, isReplay, attempt }: AccountRender,
 ): Pick<RenderOrder<Reservation, never>, AccountPart> {
@@ -54,7 +49,7 @@ export function accountOrder(
         ...(attempt !== undefined && { attempt }),
       }),
     // A file that can't be decoded counts against the account's allowance.
-    onFailure: async (error) => await failures.countFailure(caller, error),
+    onFailure: async (error) => await failedDecodes.count(caller, error),
   };
 }
 

@@ -1,7 +1,6 @@
 // `Idempotency-Key`: a request that is sent twice is rendered and charged once.
 
 import { createHash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { AppError } from '../errors.ts';
 import type { LazyDirectory } from '../media/work-area.ts';
@@ -13,7 +12,6 @@ import type { ReceivedForm } from './received-form.ts';
 import type { ReplayCache } from './replay-cache.ts';
 import type { RenderHeaders } from './render-headers.ts';
 
-const KEY = /^[\x20-\x7e]{1,255}$/u;
 const RETRY_AFTER_SECONDS = 2;
 const SETTLE_WAIT_MS = 1_000;
 
@@ -37,15 +35,6 @@ export interface IdempotentRequest {
   remember(headers: RenderHeaders, sha256: string | undefined): Remembered | undefined;
   /** Frees the key after a failure. Never throws, because the caller must see the first error. */
   abandon(): Promise<void>;
-}
-
-/** Returns undefined without the header. Quotes around the key, which the IETF draft requires, make no difference. */
-export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undefined {
-  const value = headers['idempotency-key'];
-  if (value === undefined) return undefined;
-  const key = typeof value === 'string' ? value.trim().replace(/^"(?<inner>.*)"$/u, '$<inner>') : '';
-  if (KEY.test(key)) return key;
-  throw new AppError('invalid_idempotency_key', 'The idempotency key must be 1 to 255 printable ASCII characters.');
 }
 
 export class IdempotencyKeys {

@@ -1,10 +1,7 @@
-// The stored facts of a finished file, and its transfer into storage.
+// What is stored about a finished file.
 
-import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { must } from '../primitives/must.ts';
-import type { ObjectStorage } from '../storage/object-storage.ts';
-import type { RenderSuccess } from '../store/renders/render.ts';
 import type { FinishedRender } from './perform-render.ts';
 
 const resultSchema = z.object({
@@ -20,8 +17,6 @@ const resultSchema = z.object({
 
 export type RenderResult = z.infer<typeof resultSchema>;
 
-/** The number of random bytes of a link's secret, which can't be guessed. */
-const TOKEN_BYTES = 24;
 /** Headers about this one response, not about the file. */
 const NOT_STORED: ReadonlySet<string> = new Set(['server-timing', 'x-render-duration-ms']);
 
@@ -35,40 +30,13 @@ export function extensionOf({ headers }: Pick<RenderResult, 'headers'>): string 
   return must(name?.groups?.['extension'], 'the extension of a result');
 }
 
-export interface ResultToStore {
-  readonly renderId: string;
-  readonly finished: FinishedRender;
-  readonly credits: number;
-}
-
-/** The name is new for every attempt, so that two attempts never write the same object. */
-export async function putResult(
-  storage: ObjectStorage,
-  { renderId, finished, credits }: ResultToStore,
-  resultHours: number,
-  signal: AbortSignal,
-): Promise<RenderSuccess> {
-  const { file, bytes, recipe, asset, facts, headers, durationMs } = finished;
-  const name = `outputs/${renderId}.${randomBytes(8).toString('hex')}`;
-  await storage.put(name, file, signal);
-  const result: RenderResult = {
+export function resultOf({ recipe, facts, headers }: FinishedRender): RenderResult {
+  return {
     headers: Object.fromEntries(Object.entries(headers).filter(([header]) => !NOT_STORED.has(header))),
     width: facts.width,
     height: facts.height,
     duration: recipe.kind === 'video' ? recipe.durationSeconds : null,
     warnings: [...facts.warnings],
     missingGlyphs: facts.missingGlyphs,
-  };
-  return {
-    output: {
-      name,
-      bytes,
-      token: randomBytes(TOKEN_BYTES).toString('base64url'),
-      expiresAt: new Date(Date.now() + resultHours * 3_600_000),
-    },
-    result: JSON.stringify(result),
-    sourceType: asset?.kind ?? 'image',
-    credits,
-    durationMs,
   };
 }

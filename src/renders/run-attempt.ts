@@ -10,7 +10,6 @@ import type { LazyDirectory, WorkArea } from '../media/work-area.ts';
 import { must } from '../primitives/must.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import type { ClaimedRender, RenderRecord, RenderSuccess } from '../store/renders/render.ts';
-import type { Renders } from '../store/renders/renders.ts';
 import { AttemptLost } from '../store/renders/lock-attempt.ts';
 import type { Accounts } from '../store/accounts/accounts.ts';
 import type { Caller } from '../account/caller.ts';
@@ -22,22 +21,18 @@ import { parseRequest, type ParsedRequest } from './parse.ts';
 import type { ReceivedFile } from '../media/receive-asset.ts';
 import { destinationIn } from './asset-destination.ts';
 import { performRender } from './perform-render.ts';
-import { putResult } from './render-result.ts';
-import { assertStorageRoom } from './storage-room.ts';
+import type { StoredResults } from './stored-results.ts';
 import { replayOf, restoreRequest } from './stored-request.ts';
 
 export interface AttemptDependencies extends AccountServices {
   readonly accounts: Pick<Accounts, 'find'>;
-  readonly renders: Pick<Renders, 'storageExceeded'>;
+  readonly results: StoredResults;
   readonly storage: ObjectStorage;
   readonly fetcher: AssetFetcher;
   readonly workArea: WorkArea;
   readonly uploads: UploadBudget;
   readonly plans: PlanBook;
   readonly renderer: Renderer;
-  readonly resultHours: number;
-  /** The limit of all accounts together. */
-  readonly serviceBytes: number;
 }
 
 const FETCH_SECONDS = 600;
@@ -60,14 +55,14 @@ export async function runAttempt(
   signal: AbortSignal,
   listener: AttemptListener,
 ): Promise<RenderSuccess> {
-  const { workArea, uploads, renderer } = dependencies;
+  const { workArea, uploads, renderer, results } = dependencies;
   const { renderId, number } = claim.attempt;
   const directory = workArea.lazyDirectory(`${renderId}-${number}`);
   const disk = await uploads.reserve(undefined);
   try {
     const caller = await callerOf(dependencies, claim.render);
     // An account without room for a single byte needs no fetch and no worker.
-    await assertRoom(dependencies, caller, 1);
+    await results.assertRoom(caller, 1, 'result');
     const parsed = await loadRequest(dependencies, claim.render, { caller, directory, disk, signal });
     listener.onLoaded();
     const lease: LeaseRequest = {
@@ -91,16 +86,7 @@ export async function runAttempt(
   }
 }
 
-/** Checks the room for the result of a request that was already accepted, and counted. */
-async function assertRoom(
-  { renders, serviceBytes }: AttemptDependencies,
-  caller: Caller,
-  bytes: number,
-): Promise<void> {
-  await assertStorageRoom(renders, caller, bytes, { serviceBytes, of: 'result' });
-}
-
-/** Returns the caller as it was when the request was accepted. Its period is the one to charge. */
+/** The caller as it was when the request was accepted. Its period is the one to charge. */
 async function callerOf({ accounts, plans }: AttemptDependencies, render: RenderRecord): Promise<Caller> {
   const { accountId, keyId, mode, period, renews } = render;
   const account = must(await accounts.find(accountId), 'the account of a render');
@@ -166,11 +152,9 @@ async function renderAndStore(
     reserve: async (base, recipe) => ({ ...(await order.reserve(base, recipe)), release: async () => undefined }),
     deliver: async (finished, { credits }) => {
       logWarnings(dependencies, paying, finished);
-      // The size is known only now. The render fails here without a charge.
-      await assertRoom(dependencies, caller, finished.bytes);
       disk.addResult(finished.bytes);
-      const result = { renderId, finished, credits };
-      return await putResult(dependencies.storage, result, dependencies.resultHours, signal);
+      // Only now is the size known. Without room for it, the render fails here without a charge.
+      return await dependencies.results.put({ renderId, caller, finished, credits }, signal);
     },
   });
 }

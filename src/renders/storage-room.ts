@@ -2,7 +2,6 @@
 
 import { AppError } from '../errors.ts';
 import type { OverStorage, StorageLimits } from '../store/renders/render.ts';
-import type { Renders } from '../store/renders/renders.ts';
 import type { Caller } from '../account/caller.ts';
 
 const RETRY_AFTER_SECONDS = 2;
@@ -23,18 +22,6 @@ export interface StorageUse {
 export function storageLimitsOf({ plan }: Pick<Caller, 'plan'>, { serviceBytes, of }: StorageUse): StorageLimits {
   const share = SHARES[of === 'request' && plan.monthlyPriceCents === 0 ? 'freeRequest' : of];
   return { storedBytes: plan.limits.storedBytes, serviceBytes: Math.floor(serviceBytes * share) };
-}
-
-/** Throws when there is no room for a result of this size. */
-export async function assertStorageRoom(
-  renders: Pick<Renders, 'storageExceeded'>,
-  caller: Caller,
-  bytes: number,
-  use: StorageUse,
-): Promise<void> {
-  const limits = storageLimitsOf(caller, use);
-  const exceeded = await renders.storageExceeded({ accountId: caller.accountId, bytes }, limits);
-  if (exceeded) throw storageError(exceeded, limits);
 }
 
 export function storageError({ what, actual }: OverStorage, limits: StorageLimits): AppError {

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_PLANS } from '../../src/account/plans.ts';
 import { AppError } from '../../src/errors.ts';
 import { batchRoutes } from '../../src/http/renders/batch-routes.ts';
-import { LinkDelivery } from '../../src/http/renders/link-delivery.ts';
+import { type ResultOfRequest, StoredResults } from '../../src/renders/stored-results.ts';
 import { OutcomeUnknown } from '../../src/store/engine.ts';
 import type { RenderRecord } from '../../src/store/renders/render.ts';
 import { noisyJpeg } from '../pictures.ts';
@@ -189,7 +189,7 @@ describe('DELETE of a batch', () => {
       linkBase: { urlFor: () => 'http://localhost' },
       authenticator: { authenticate: () => CALLER },
       marketplace: { isClaimed: () => false },
-      admission: { countRead: () => undefined },
+      admission: { countFreeRequest: () => undefined },
     } as unknown as Parameters<typeof batchRoutes>[0]).register(app);
     const response = await app.inject({ method: 'DELETE', url: '/v1/batches/b' });
     await app.close();
@@ -235,17 +235,14 @@ describe('a link to a finished render', () => {
       delete: async (name: string) => await Promise.resolve(void objects.delete(name)),
     };
     const renders = { addFinished, storageExceeded: async () => await Promise.resolve(exceeded) };
-    const links = new LinkDelivery({ renders, storage, resultHours: 1 } as unknown as ConstructorParameters<
-      typeof LinkDelivery
-    >[0]);
-    const context = {
+    const options = { renders, storage, resultHours: 1, serviceBytes: 1e12 };
+    const results = new StoredResults(options as unknown as ConstructorParameters<typeof StoredResults>[0]);
+    const result = {
+      renderId: 'r',
       caller: CALLER,
-      request: { id: 'r' },
-      lifetime: { signal: signal ?? new AbortController().signal },
-    };
-    const request = {
-      upload: { fields: [], isJson: true },
-      reservation: { credits: 1 },
+      form: { fields: [], isJson: true },
+      parsed: { asset: undefined },
+      credits: 1,
       remembered: undefined,
       finished: {
         file: output,
@@ -256,9 +253,9 @@ describe('a link to a finished render', () => {
         durationMs: 1,
         facts: { width: 1, height: 1, warnings: [], missingGlyphs: 0 },
       },
-    };
-    const [one, two] = [context, request] as unknown as Parameters<LinkDelivery['deliver']>;
-    const error: unknown = await links.deliver(one, two).catch((thrown: unknown) => thrown);
+    } as unknown as ResultOfRequest;
+    const stored = results.add(result, signal ?? new AbortController().signal);
+    const error: unknown = await stored.catch((thrown: unknown) => thrown);
     rmSync(folder, { recursive: true });
     return { error, objects: objects.size };
   }

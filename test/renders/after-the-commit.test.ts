@@ -12,14 +12,15 @@ import { DEFAULT_PLANS } from '../../src/account/plans.ts';
 import { AppError } from '../../src/errors.ts';
 import type { Caller } from '../../src/account/caller.ts';
 import { FetchPolicy } from '../../src/fetch/fetch-policy.ts';
-import type { RequestDelivery } from '../../src/http/overlay/deliver.ts';
+import { type DeliverDependencies, deliverLink, type RequestDelivery } from '../../src/http/overlay/deliver.ts';
 import type { OverlayContext } from '../../src/http/overlay/overlay-context.ts';
 import { parseRequest } from '../../src/renders/parse.ts';
 import type { Upload } from '../../src/http/overlay/receive.ts';
-import { RenderAcceptor } from '../../src/http/renders/accept.ts';
+import { RenderAcceptor } from '../../src/renders/accept.ts';
 import { type BatchDependencies, batchRoutes } from '../../src/http/renders/batch-routes.ts';
 import { LinkBase } from '../../src/http/renders/link-base.ts';
-import { LinkDelivery } from '../../src/http/renders/link-delivery.ts';
+import { sendAccepted } from '../../src/http/renders/render-replies.ts';
+import { StoredResults } from '../../src/renders/stored-results.ts';
 import { renderRoutes } from '../../src/http/renders/render-routes.ts';
 import { renderToJson } from '../../src/renders/render-view.ts';
 import { must } from '../../src/primitives/must.ts';
@@ -34,7 +35,13 @@ const url = inject('postgresUrl');
 const FIELDS = { text: 'Hello', width: 64, height: 64 };
 const BASE = 'https://captions.example';
 const marketplace = { isClaimed: () => false, billingHeader: 'x-billing' };
-const linkBase = new LinkBase({ isAsync: true, lacksSharedStorage: false, publicUrl: BASE, host: '127.0.0.1' });
+const linkBase = new LinkBase({
+  isAsync: true,
+  lacksSharedStorage: false,
+  publicUrl: BASE,
+  host: '127.0.0.1',
+  marketplace,
+});
 
 let world: World;
 let folder: string;
@@ -73,11 +80,9 @@ async function begin(database: TestDatabase): Promise<void> {
   const acceptor = new RenderAcceptor({
     renders,
     storage,
-    linkBase,
     logger,
     wake: () => undefined,
     serviceBytes: 1e12,
-    marketplace: marketplace as never,
   });
   const dependencies = {
     renders,
@@ -87,7 +92,7 @@ async function begin(database: TestDatabase): Promise<void> {
     acceptor,
     keys: world.store.keys,
     authenticator: { authenticate: async () => caller },
-    admission: { countRead: async () => undefined, countRequest: async () => undefined },
+    admission: { countFreeRequest: async () => undefined, countRequest: async () => undefined },
     runner: { cancel: () => undefined, ended: async () => undefined },
     fetcher: { policy: new FetchPolicy('off', []) },
     shutdown: new AbortController().signal,
@@ -98,23 +103,18 @@ async function begin(database: TestDatabase): Promise<void> {
   const upload = { fields, isJson: true, faults: [], hasAsset: false, asset: undefined } as unknown as Upload;
   app.post('/accept', async (request, reply) => {
     const parsed = parseRequest(upload, new FetchPolicy('off', []));
-    const lifetime = { signal: new AbortController().signal };
-    await acceptor.accept({ caller, idempotencyKey: undefined, request, reply, lifetime }, upload, parsed);
+    const { signal } = new AbortController();
+    const asked = { renderId: request.id, caller, idempotencyKey: undefined, form: upload, parsed, signal };
+    sendAccepted(reply, { ...(await acceptor.accept(asked)), baseUrl: BASE });
     return reply;
   });
-  const links = new LinkDelivery({
-    renders,
-    storage,
-    linkBase,
-    marketplace: marketplace as never,
-    resultHours: 24,
-    serviceBytes: 1e12,
-  });
+  const results = new StoredResults({ renders, storage, resultHours: 24, serviceBytes: 1e12 });
+  const forLinks = { results, linkBase, marketplace, metrics: { charged: () => undefined } };
   app.post('/link', async (request, reply) => {
     await world.store.ledger.reserve(await world.hold(caller.accountId, { renderId: request.id, credits: 3 }));
     const lifetime = { signal: new AbortController().signal };
     const context = { caller, request, reply, lifetime } as unknown as OverlayContext;
-    await links.deliver(context, finishedRequest(request.id, upload));
+    await deliverLink(forLinks as unknown as DeliverDependencies, context, finishedRequest(request.id, upload));
     return reply;
   });
   await app.listen({ port: 0, host: '127.0.0.1' });
@@ -126,7 +126,8 @@ function finishedRequest(id: string, upload: Upload): RequestDelivery {
   const facts = { width: 64, height: 64, warnings: [], missingGlyphs: 0 };
   const headers = { 'content-type': 'image/png', 'content-disposition': `inline; filename="${id}.png"` };
   const finished = { file, bytes: 8, recipe: { kind: 'overlay' }, asset: undefined, facts, headers, durationMs: 5 };
-  return { upload, finished, reservation: { credits: 3, remaining: 97 } } as unknown as RequestDelivery;
+  const parsed = parseRequest(upload, new FetchPolicy('off', []));
+  return { upload, parsed, finished, reservation: { credits: 3, remaining: 97 } } as unknown as RequestDelivery;
 }
 
 interface Shown {

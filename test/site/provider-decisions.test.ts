@@ -5,7 +5,7 @@ import type { ProviderIdentity } from '../../src/account/sign-in-provider.ts';
 import { Passwords } from '../../src/dashboard/identity/passwords.ts';
 import { Throttle } from '../../src/dashboard/identity/throttle.ts';
 import { ProviderSignIn, type ProviderSignInOptions } from '../../src/dashboard/providers/provider-sign-in.ts';
-import { LocalLimits } from '../../src/http/limits/local-limits.ts';
+import { LocalLimits } from '../../src/limits/local-limits.ts';
 import { sqliteDatabase } from '../store/databases.ts';
 import { World } from '../store/world.ts';
 

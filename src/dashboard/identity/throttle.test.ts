@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RateLimiter } from '../../http/limits/rate-limiter.ts';
+import { RateLimiter } from '../../limits/rate-limiter.ts';
 import { Throttle } from './throttle.ts';
 
 function throttleAt(now: () => number): Throttle {

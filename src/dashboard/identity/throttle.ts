@@ -4,7 +4,7 @@
 import type { Rate } from '../../account/gcra.ts';
 import { hashSecret } from '../../account/secret.ts';
 import { AppError } from '../../errors.ts';
-import { networkOf, wideNetworkOf } from '../../http/limits/network.ts';
+import { networkOf, wideNetworkOf } from '../../limits/network.ts';
 import type { Limits } from '../../store/limits.ts';
 
 const QUARTER_HOUR_MS = 15 * 60_000;

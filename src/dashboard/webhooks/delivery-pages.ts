@@ -1,7 +1,7 @@
 // The pages of webhook deliveries: a list, and one delivery with every attempt, its request and its response.
 
 import { AppError } from '../../errors.ts';
-import type { WebhookChanges } from '../../http/webhooks/webhook-changes.ts';
+import type { WebhookChanges } from '../../webhooks/webhook-changes.ts';
 import type { DeliveryDetails, WebhookAttempt, WebhookDelivery } from '../../store/webhooks/webhook.ts';
 import { count, time } from '../account/fields.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';

@@ -2,7 +2,7 @@
 
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../../errors.ts';
-import type { WebhookChanges } from '../../http/webhooks/webhook-changes.ts';
+import type { WebhookChanges } from '../../webhooks/webhook-changes.ts';
 import type { User } from '../../store/people/user.ts';
 import { WEBHOOK_EVENTS } from '../../store/webhooks/webhook.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';

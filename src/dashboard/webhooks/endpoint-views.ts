@@ -1,6 +1,6 @@
 // The views of webhook endpoints.
 
-import { MAX_ENDPOINTS } from '../../http/webhooks/webhook-changes.ts';
+import { MAX_ENDPOINTS } from '../../webhooks/webhook-changes.ts';
 import { WEBHOOK_EVENTS, type WebhookEndpoint, type WebhookSecret } from '../../store/webhooks/webhook.ts';
 import { field, time } from '../account/fields.ts';
 import { form } from '../account/frame.ts';

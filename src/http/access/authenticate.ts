@@ -9,10 +9,10 @@ import { BoundedMap } from '../../primitives/bounded-map.ts';
 import type { Store } from '../../store/store.ts';
 import type { Caller } from '../../account/caller.ts';
 import { checkOrigin } from '../transport/cors.ts';
-import { FailedKeys } from '../limits/failed-keys.ts';
+import { FailedKeys } from '../../limits/failed-keys.ts';
 import { keyOf } from './key-header.ts';
 import type { Marketplace, MarketplaceCaller } from './marketplace.ts';
-import { RecentKeys } from '../limits/recent-keys.ts';
+import { RecentKeys } from './recent-keys.ts';
 
 /** The time of last use is shown to people, so a resolution of one minute is enough and saves a write per render. */
 const MARK_INTERVAL_MS = 60_000;

@@ -1,12 +1,12 @@
 // Decides before the body is read whether the request may continue.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Admission } from '../limits/admission.ts';
+import type { Admission } from '../access/admission.ts';
 import type { Authenticator, RecognizedCaller } from '../access/authenticate.ts';
 import type { Caller } from '../../account/caller.ts';
-import { readIdempotencyKey } from '../../renders/idempotency.ts';
+import { readIdempotencyKey } from '../access/idempotency-key.ts';
 import type { Marketplace } from '../access/marketplace.ts';
-import type { RenderAcceptor } from '../renders/accept.ts';
+import type { LinkBase } from '../renders/link-base.ts';
 import { prefersAsync } from '../renders/prefer.ts';
 import { onClosed } from '../transport/on-closed.ts';
 import { recordOf } from '../transport/request-record.ts';
@@ -17,7 +17,7 @@ export interface AdmitDependencies {
   readonly marketplace: Marketplace;
   readonly admission: Admission;
   readonly refusals: Refusals;
-  readonly acceptor: RenderAcceptor;
+  readonly linkBase: LinkBase;
 }
 
 export interface Admitted {
@@ -42,7 +42,7 @@ export function byCredentials(authenticator: Authenticator): Identify {
 
 /** Checks in the documented order: key, state of the plan, rate, concurrency. */
 export async function admit(
-  { marketplace, admission, refusals, acceptor }: AdmitDependencies,
+  { marketplace, admission, refusals, linkBase }: AdmitDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   identify: Identify,
@@ -62,7 +62,7 @@ export async function admit(
     await admission.countRequest(caller, setHeaders);
     const isAsync = prefersAsync(request.headers);
     // An asynchronous render waits for a slot after the request has ended.
-    if (isAsync) acceptor.assertAvailable(request);
+    if (isAsync) linkBase.assertAsyncAvailable(request);
     onClosed(reply.raw, isAsync ? await admission.enterUpload(caller) : await admission.enter(caller));
     const idempotencyKey = readIdempotencyKey(request.headers);
     return { caller, idempotencyKey, prefersAsync: isAsync };

@@ -4,7 +4,8 @@ import type { FastifyRequest } from 'fastify';
 import type { Remembered } from '../../store/ledger/holds.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Marketplace } from '../access/marketplace.ts';
-import type { LinkDelivery } from '../renders/link-delivery.ts';
+import type { LinkBase } from '../renders/link-base.ts';
+import { sendRender } from '../renders/render-replies.ts';
 import { recordOf } from '../transport/request-record.ts';
 import { type IdempotentRequest, REPLAYED } from '../../renders/idempotency.ts';
 import type { OverlayContext } from './overlay-context.ts';
@@ -12,18 +13,22 @@ import type { Reservation } from '../../renders/reserve.ts';
 import { DeliveryBroken } from '../../renders/delivery-broken.ts';
 import type { FileSender } from './send.ts';
 import type { Upload } from './receive.ts';
+import type { ParsedRequest } from '../../renders/parse.ts';
+import type { StoredResults } from '../../renders/stored-results.ts';
 import type { FinishedRender } from '../../renders/perform-render.ts';
 
 export interface DeliverDependencies {
   readonly sender: FileSender;
   readonly marketplace: Marketplace;
   readonly metrics: Metrics;
-  readonly links: LinkDelivery;
+  readonly results: StoredResults;
+  readonly linkBase: LinkBase;
 }
 
 /** A finished render of a request that waits. */
 export interface RequestDelivery {
   readonly upload: Upload;
+  readonly parsed: ParsedRequest;
   readonly finished: FinishedRender;
   readonly reservation: Reservation;
   /** The result for the next request with the same idempotency key. */
@@ -33,19 +38,23 @@ export interface RequestDelivery {
 
 /** Delivers with `deliver=url`: the result is stored and charged before the response, which has a link to it. */
 export async function deliverLink(
-  { links, metrics }: DeliverDependencies,
-  context: OverlayContext,
-  delivery: RequestDelivery,
+  { results, linkBase, marketplace, metrics }: DeliverDependencies,
+  { caller, request, reply, lifetime }: OverlayContext,
+  { upload, parsed, finished, reservation, remembered }: RequestDelivery,
 ): Promise<void> {
-  const record = recordOf(context.request);
+  const record = recordOf(request);
   record.begin('deliver');
-  await links.deliver(context, delivery);
-  metrics.charged(delivery.reservation.credits);
-  record.credits = delivery.reservation.credits;
+  const { credits } = reservation;
+  const result = { renderId: request.id, caller, finished, credits, form: upload, parsed, remembered };
+  const render = await results.add(result, lifetime.signal);
+  reply.headers(billingHeaders(marketplace, request, reservation));
+  sendRender(reply, { render, isReplay: false, baseUrl: linkBase.urlFor(request) });
+  metrics.charged(credits);
+  record.credits = credits;
 }
 
 /** Charges after the last byte has been sent, or if `breakOff` says so. Nothing after `send` may fail. */
-export async function deliver(
+export async function deliverFile(
   { sender, marketplace, metrics }: DeliverDependencies,
   { request, reply }: OverlayContext,
   { finished, reservation, remembered, claim }: RequestDelivery,
@@ -77,8 +86,8 @@ export async function deliver(
   }
 }
 
-/** Returns the headers about the price. */
-export function billingHeaders(
+/** What the response says about its price. */
+function billingHeaders(
   marketplace: Marketplace,
   request: FastifyRequest,
   { credits, remaining }: Pick<Reservation, 'credits' | 'remaining'>,

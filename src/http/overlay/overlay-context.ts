@@ -7,7 +7,7 @@ import type { LazyDirectory } from '../../media/work-area.ts';
 import type { Users } from '../../store/people/users.ts';
 import type { RequestType } from '../../telemetry/metrics.ts';
 import type { AssetFetcher } from '../../fetch/asset-fetcher.ts';
-import type { RenderAcceptor } from '../renders/accept.ts';
+import type { RenderAcceptor } from '../../renders/accept.ts';
 import type { RequestSignal } from '../transport/request-signal.ts';
 import type { Admitted } from './admit.ts';
 import type { DeliverDependencies } from './deliver.ts';

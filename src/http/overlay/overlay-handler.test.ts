@@ -85,7 +85,7 @@ function standIns(): OverlayDependencies {
         };
       },
     },
-    failures: { countFailure: async () => undefined },
+    failedDecodes: { count: async () => undefined },
     uploads: {
       reserve: stepOf('receive', () => ({
         grow: () => undefined,

@@ -1,14 +1,17 @@
-// The steps of an admitted request, from top to bottom:
-// receive -> parse -> idempotency -> fetch -> the steps of every render, in render-steps.ts -> send or store
-// An asynchronous request ends after `parse`. Its render is stored, and the runner takes the other steps.
+// What happens to an admitted request, from top to bottom:
+//
+//   receive -> parse -> idempotency -> fetch -> the steps of every render, in renders/perform-render.ts -> send or store
+//
+// An asynchronous request ends after `parse`: its render is stored, and the runner takes the other steps.
 
 import { asyncLimits } from '../../account/plans.ts';
 import type { Lease, LeaseRequest } from '../../dispatch/renderer.ts';
 import { workerKindFor } from '../../media/asset.ts';
 import { recordOf } from '../transport/request-record.ts';
-import { urlPolicyFor } from '../webhooks/webhook-url-rule.ts';
+import { urlPolicyFor } from '../../renders/webhook-url-rule.ts';
 import { accountOrder, logWarnings } from '../../renders/account-order.ts';
-import { deliver, deliverLink } from './deliver.ts';
+import { sendAccepted, sendRender } from '../renders/render-replies.ts';
+import { deliverFile, deliverLink } from './deliver.ts';
 import { assertSameAsset, fetchAsset } from '../../renders/fetch-asset.ts';
 import { type IdempotentRequest, REPLAYED } from '../../renders/idempotency.ts';
 import type { HandlerDependencies, OverlayContext } from './overlay-context.ts';
@@ -81,13 +84,15 @@ async function parse(
 }
 
 async function accept(
-  { acceptor }: HandlerDependencies,
-  context: OverlayContext,
-  upload: Upload,
+  { acceptor, linkBase }: HandlerDependencies,
+  { caller, idempotencyKey, request, reply, lifetime: { signal } }: OverlayContext,
+  form: Upload,
   parsed: ParsedRequest | UnfetchedRequest,
 ): Promise<void> {
-  await upload.asset?.save?.();
-  await acceptor.accept(context, upload, parsed);
+  linkBase.assertAsyncAvailable(request);
+  await form.asset?.save?.();
+  const accepted = await acceptor.accept({ renderId: request.id, caller, idempotencyKey, form, parsed, signal });
+  sendAccepted(reply, { ...accepted, baseUrl: linkBase.urlFor(request) });
 }
 
 interface WaitingRequest {
@@ -102,12 +107,18 @@ async function replayOrRender(
   waiting: WaitingRequest,
 ): Promise<void> {
   const { caller, idempotencyKey, request, reply, directory } = context;
-  const { links, idempotency, sender } = dependencies;
+  const { results, linkBase, idempotency, sender } = dependencies;
   const { upload, parsed } = waiting;
   assertStored(parsed);
-  if (parsed.delivery.isLink) links.assertAvailable(request);
+  if (parsed.delivery.isLink) linkBase.assertAvailable(request);
   const claim = await idempotency.claim(caller, idempotencyKey, upload, request.id, directory);
-  if (claim.replay && parsed.delivery.isLink && (await links.replay(context, claim.replay.renderId))) return;
+  if (claim.replay && parsed.delivery.isLink) {
+    const render = await results.find(caller, claim.replay.renderId);
+    if (render) {
+      sendRender(reply, { render, isReplay: true, baseUrl: linkBase.urlFor(request) });
+      return;
+    }
+  }
   if (claim.replay?.file !== undefined && !parsed.delivery.isLink) {
     await sender.send(reply, claim.replay.file, { ...claim.replay.headers, ...REPLAYED });
     return;
@@ -127,8 +138,8 @@ async function fetchAndRender(
   claim: IdempotentRequest,
 ): Promise<void> {
   const { caller, request, lifetime, directory } = context;
-  if (parsed.delivery.isLink) await dependencies.links.assertRoom(caller);
-  // From here on nothing depends on the client. The file is saved or fetched while the request waits for its turn.
+  if (parsed.delivery.isLink) await dependencies.results.assertRoom(caller, 1, 'request');
+  // From here on nothing depends on the client. What is saved or fetched meanwhile is needed when its turn comes.
   if ('asset' in parsed && parsed.asset) lease.enter(workerKindFor(parsed.asset));
   await upload.asset?.save?.();
   const ready = await fetchAsset(dependencies.fetcher, parsed, upload, lifetime.signal);
@@ -160,8 +171,8 @@ async function fetchAndRender(
       upload.disk.addResult(finished.bytes);
       logWarnings(dependencies, paying, finished);
       const remembered = claim.remember(finished.headers, ready.asset?.sha256);
-      const delivery = { upload, finished, reservation, remembered, claim };
-      await (parsed.delivery.isLink ? deliverLink : deliver)(dependencies, context, delivery);
+      const delivery = { upload, parsed: ready, finished, reservation, remembered, claim };
+      await (parsed.delivery.isLink ? deliverLink : deliverFile)(dependencies, context, delivery);
     },
   });
 }

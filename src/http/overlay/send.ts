@@ -6,7 +6,7 @@ import { finished } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import type { FastifyReply } from 'fastify';
 import { rethrowAsStorageError } from '../../media/work-area.ts';
-import { BufferPool } from '../transport/buffer-pool.ts';
+import { BufferPool } from '../../primitives/buffer-pool.ts';
 import { DeliveryBroken } from '../../renders/delivery-broken.ts';
 import { watchReader } from '../../fetch/pace.ts';
 import { countSentBytes } from '../transport/sent-bytes.ts';

@@ -18,7 +18,7 @@ import { type AssetKind, KIND_OF_FORMAT } from '../../media/sniff.ts';
 import { composeRecipe } from '../../render/compose.ts';
 import type { RenderFacts } from '../../render/render.ts';
 import type { Limits } from '../../store/limits.ts';
-import { AddressLimit, DailyAddressLimit } from '../limits/address-limit.ts';
+import { AddressLimit, DailyAddressLimit } from '../../limits/address-limit.ts';
 import type { OverlayDependencies } from '../overlay/overlay-route.ts';
 import type { ReceivedForm } from '../../renders/received-form.ts';
 import { parseUpload } from '../../renders/parse.ts';
@@ -27,8 +27,8 @@ import { createRequestSignal, type RequestSignal } from '../transport/request-si
 import { recordOf } from '../transport/request-record.ts';
 import type { RouteGroup } from '../route-group.ts';
 import { FREE, GUESTS, type Payment, performRender, type RenderOrder } from '../../renders/perform-render.ts';
-import type { FreeClips } from './free-clips.ts';
-import { composePreview } from './preview-recipe.ts';
+import type { FreeClips } from '../../limits/free-clips.ts';
+import { composePreview } from '../../renders/preview-recipe.ts';
 import type { RenderProgress } from './render-progress.ts';
 
 /** A preview has no asset. This leaves room for subtitles, and for the clear error about an asset. */

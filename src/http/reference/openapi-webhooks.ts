@@ -7,8 +7,8 @@ import type { ErrorCode } from '../../errors.ts';
 import type { Json } from '../../primitives/json-schema.ts';
 import { WEBHOOK_EVENTS, type WebhookEventType } from '../../store/webhooks/webhook.ts';
 import { PAGE_LIMIT } from '../renders/render-routes.ts';
-import { DEFAULT_OVERLAP_SECONDS, MAX_OVERLAP_SECONDS } from '../webhooks/rotation-field.ts';
-import { MAX_ENDPOINTS } from '../webhooks/webhook-changes.ts';
+import { DEFAULT_OVERLAP_SECONDS, MAX_OVERLAP_SECONDS } from '../../webhooks/rotation-field.ts';
+import { MAX_ENDPOINTS } from '../../webhooks/webhook-changes.ts';
 import {
   BODY_ERRORS,
   json,

@@ -2,6 +2,7 @@
 
 import type { FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
+import type { Marketplace } from '../access/marketplace.ts';
 import { requestBaseUrl } from '../transport/request-base-url.ts';
 
 export interface LinkOptions {
@@ -12,6 +13,7 @@ export interface LinkOptions {
   readonly publicUrl: string;
   /** The address that the server listens on. */
   readonly host: string;
+  readonly marketplace: Pick<Marketplace, 'isClaimed'>;
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/u;
@@ -40,7 +42,15 @@ export class LinkBase {
     }
   }
 
-  /** Returns the URL for renders that exist, which may be older than a change of the settings. */
+  /** Throws when a request can't be asynchronous, here or as this caller sends it. */
+  assertAsyncAvailable(request: FastifyRequest): void {
+    this.assertAvailable(request);
+    if (!this.#options.marketplace.isClaimed(request.headers)) return;
+    const detail = 'Requests through the marketplace are billed by their response, so they must wait for the render.';
+    throw new AppError('async_not_allowed', detail);
+  }
+
+  /** Of renders that exist, which may be older than a change of the settings. */
   urlFor(request: FastifyRequest): string {
     return this.#find(request) ?? '';
   }

@@ -3,10 +3,10 @@
 import type { PlanBook } from '../../account/plans.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Renderer } from '../../dispatch/renderer.ts';
-import { RenderAcceptor } from '../../http/renders/accept.ts';
+import { RenderAcceptor } from '../../renders/accept.ts';
 import { batchRoutes } from '../../http/renders/batch-routes.ts';
 import { LinkBase } from '../../http/renders/link-base.ts';
-import { LinkDelivery } from '../../http/renders/link-delivery.ts';
+import { StoredResults } from '../../renders/stored-results.ts';
 import { RenderActions } from '../../renders/render-actions.ts';
 import { RenderRunner, type RunnerOptions } from '../../renders/render-runner.ts';
 import { renderRoutes, type RenderRouteDependencies } from '../../http/renders/render-routes.ts';
@@ -22,7 +22,7 @@ import { PeriodicTasks } from './periodic-tasks.ts';
 
 type Shared = Pick<
   RunnerOptions,
-  'workArea' | 'uploads' | 'fetcher' | 'reservations' | 'failures' | 'logger' | 'metrics'
+  'workArea' | 'uploads' | 'fetcher' | 'reservations' | 'failedDecodes' | 'logger' | 'metrics'
 > &
   Pick<OverlayDependencies, 'marketplace' | 'sender' | 'shutdown'> &
   Pick<RenderRouteDependencies, 'authenticator' | 'admission'>;
@@ -35,7 +35,7 @@ export interface RendersOptions extends Shared {
 }
 
 export interface RenderServices {
-  readonly parts: Pick<OverlayDependencies, 'acceptor' | 'links' | 'users'>;
+  readonly parts: Pick<OverlayDependencies, 'acceptor' | 'linkBase' | 'results' | 'users'>;
   readonly groups: readonly RouteGroup[];
   readonly forPages: { readonly renderActions: RenderActions };
   /** Claims no more renders, and gives back those that haven't ended after `graceMs`. */
@@ -59,25 +59,25 @@ export async function startRenders(options: RendersOptions): Promise<RenderServi
       'asynchronous renders are refused: with PostgreSQL, set STORYBAR_STORAGE to a bucket or directory that all servers share',
     );
   }
-  const linkBase = new LinkBase({ isAsync, lacksSharedStorage, publicUrl, host });
-  const stored = { renders, storage, serviceBytes };
+  const linkBase = new LinkBase({ isAsync, lacksSharedStorage, publicUrl, host, marketplace });
+  const results = new StoredResults({ renders, storage, resultHours, serviceBytes });
   const runner = new RenderRunner({
     ...options,
-    ...stored,
+    renders,
+    results,
+    storage,
     accounts,
     plans,
-    resultHours,
     publicUrl: publicUrl || undefined,
   });
-  const common = { ...stored, marketplace, linkBase };
-  const acceptor = new RenderAcceptor({ ...common, logger, wake: () => runner.wake() });
+  const acceptor = new RenderAcceptor({ renders, storage, logger, serviceBytes, wake: () => runner.wake() });
   const tasks = startTasks(options, storage);
   // This also runs with STORYBAR_ASYNC=off, so that renders that were accepted earlier are finished.
   await releaseLost(options);
   runner.start();
-  const forRoutes = { ...options, ...common, keys, users, runner, acceptor };
+  const forRoutes = { ...options, renders, storage, linkBase, keys, users, runner, acceptor };
   return {
-    parts: { acceptor, users, links: new LinkDelivery({ ...common, resultHours }) },
+    parts: { acceptor, linkBase, results, users },
     groups: [renderRoutes(forRoutes), resultRoutes({ ...options, renders, storage }), batchRoutes(forRoutes)],
     forPages: { renderActions: new RenderActions({ renders, storage, runner }) },
     stop: async (graceMs) => await runner.stop(graceMs),

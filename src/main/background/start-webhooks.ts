@@ -5,7 +5,7 @@ import type { AssetFetcher } from '../../fetch/asset-fetcher.ts';
 import type { RouteGroup } from '../../http/route-group.ts';
 import { WebhookRunner } from '../../webhooks/webhook-runner.ts';
 import { WebhookSender } from '../../webhooks/webhook-sender.ts';
-import { webhookRoutes, type WebhookRouteDependencies } from '../../http/webhooks/webhook-routes.ts';
+import { webhookRoutes, type WebhookRouteDependencies } from '../../http/webhook-routes.ts';
 import type { Mailer } from '../../mail/mailer.ts';
 import { isGone } from '../../store/owner.ts';
 import type { Store } from '../../store/store.ts';

@@ -8,10 +8,10 @@ import {
   playgroundAccountRoutes,
   type PlaygroundAccountDependencies,
 } from '../../dashboard/playground/playground-account.ts';
-import { LocalLimits } from '../../http/limits/local-limits.ts';
+import { LocalLimits } from '../../limits/local-limits.ts';
 import { UploadBudget } from '../../renders/upload-budget.ts';
 import type { AccountRenderDependencies } from '../../http/playground/account-render.ts';
-import { FreeClips } from '../../http/playground/free-clips.ts';
+import { FreeClips } from '../../limits/free-clips.ts';
 import { type PlaygroundDependencies, playgroundRoutes } from '../../http/playground/guest-routes.ts';
 import { RenderProgress } from '../../http/playground/render-progress.ts';
 import type { RouteGroup } from '../../http/route-group.ts';

@@ -1,0 +1,118 @@
+// POST /v1/layout: returns where the bars of a render would go, what they would look like and what it would cost. Free.
+
+import { randomUUID } from 'node:crypto';
+import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
+import type { ResponseOf } from '../api/response-schemas.ts';
+import { quoteFor } from '../account/pricing.ts';
+import { parseForm } from '../caption/form.ts';
+import { LAYOUT_FIELDS } from '../caption/request-fields.ts';
+import { type Renderer, withLease } from '../dispatch/renderer.ts';
+import { AppError } from '../errors.ts';
+import { must } from '../primitives/must.ts';
+import type { AssetKind } from '../media/sniff.ts';
+import type { WorkArea } from '../media/work-area.ts';
+import type { BarReport } from '../render/layout-report.ts';
+import type { RenderFacts } from '../render/render.ts';
+import type { Caller } from '../account/caller.ts';
+import { smallBodyReader } from './overlay/body.ts';
+import { sendContinue } from './overlay/receive.ts';
+import { assertNoWarnings, layoutOf } from '../renders/strict.ts';
+import { type KeyRouteDependencies, keyRoute } from './key-route.ts';
+import { createRequestSignal } from './transport/request-signal.ts';
+import { watchPace } from '../fetch/pace.ts';
+
+export interface LayoutDependencies extends KeyRouteDependencies {
+  readonly renderer: Renderer;
+  readonly workArea: WorkArea;
+  readonly deadlineMs: Readonly<Record<AssetKind, number>>;
+  readonly shutdown: AbortSignal;
+}
+
+const MAX_RECEIVE_SECONDS = 30;
+/** The maximum number of open layouts per account. They are free and need no render slot. */
+const MAX_OPEN_PER_ACCOUNT = 8;
+/** A layout takes as long as its bars, so every further 100 of them count as another request. */
+const BARS_PER_REQUEST = 100;
+
+export function layoutRoute(dependencies: LayoutDependencies): RouteShorthandOptionsWithHandler {
+  const open = new Map<string, number>();
+  return keyRoute(dependencies, async (caller, request, reply) => {
+    const { accountId } = caller;
+    const others = open.get(accountId) ?? 0;
+    if (others >= MAX_OPEN_PER_ACCOUNT) {
+      const detail = `At most ${MAX_OPEN_PER_ACCOUNT} layouts run at a time. Wait for one to finish.`;
+      throw new AppError('too_many_renders', detail, { retryAfterSeconds: 1 });
+    }
+    open.set(accountId, others + 1);
+    try {
+      return await handle(dependencies, caller, request, reply);
+    } finally {
+      const remaining = (open.get(accountId) ?? 1) - 1;
+      if (remaining > 0) open.set(accountId, remaining);
+      else open.delete(accountId);
+    }
+  });
+}
+
+async function handle(
+  { admission, renderer, workArea, deadlineMs, shutdown }: LayoutDependencies,
+  caller: Caller,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<ResponseOf<'Layout'>> {
+  const lifetime = createRequestSignal(reply.raw, shutdown);
+  const directory = workArea.lazyDirectory(randomUUID());
+  const stopWatching = watchPace(request.raw, (reason) => lifetime.giveUp(reason), MAX_RECEIVE_SECONDS);
+  try {
+    sendContinue(request, reply);
+    const form = await smallBodyReader(request.raw)(lifetime.signal);
+    const { overlays, canvas, strict, duration } = parseForm({ ...form, allowed: LAYOUT_FIELDS });
+    const size = must(canvas, 'the size of the canvas');
+    const further = Math.ceil(overlays.length / BARS_PER_REQUEST) - 1;
+    if (further > 0) await admission.countFreeRequest(caller, (headers) => void reply.headers(headers), further);
+    lifetime.startDeadline(deadlineMs.image);
+    const lastFrame = duration === undefined ? undefined : lastMillisecondBefore(duration);
+    const lease = {
+      account: caller.accountId,
+      class: 'layout',
+      budgetMs: deadlineMs,
+      signal: lifetime.signal,
+      renderId: request.id,
+    } as const;
+    const facts = await withLease(
+      renderer,
+      lease,
+      async (opened) => await layoutOf({ lease: opened, directory }, size, { overlays, lastFrame }),
+    );
+    if (strict) assertNoWarnings(facts);
+    return { ...toJson(facts), credits: quoteFor(duration, caller.mode) };
+  } finally {
+    stopWatching();
+    lifetime.release();
+    await directory.remove();
+  }
+}
+
+/** Returns the latest time that a frame of the video can have. */
+function lastMillisecondBefore(duration: number): number {
+  return Math.max(0, Math.ceil(duration * 1_000) - 1) / 1_000;
+}
+
+function toJson({ width, height, layout, warnings }: RenderFacts): Omit<ResponseOf<'Layout'>, 'credits'> {
+  return { width, height, bars: must(layout, 'the layout').map(barToJson), warnings };
+}
+
+function barToJson({ top, height, fontSize, direction, lines, fonts, ...bar }: BarReport): ResponseOf<'LayoutBar'> {
+  return {
+    x: bar.left,
+    y: top,
+    width: bar.width,
+    height,
+    font_size: fontSize,
+    direction,
+    lines,
+    fonts,
+    missing_characters: bar.missingCharacters,
+    warnings: bar.warnings,
+  };
+}

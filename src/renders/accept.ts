@@ -1,0 +1,198 @@
+// Accepting an asynchronous request: its file goes to storage and its render into the database. From then on the render
+// doesn't depend on this server.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Caller } from '../account/caller.ts';
+import { AppError } from '../errors.ts';
+import { must } from '../primitives/must.ts';
+import type { ObjectStorage } from '../storage/object-storage.ts';
+import {
+  type Acceptance,
+  acceptedRecord,
+  type AcceptedKey,
+  type AcceptOptions,
+  type NewRender,
+  type OverLimit,
+  type RenderRecord,
+  type StoredAsset,
+  type StoredLimits,
+} from '../store/renders/render.ts';
+import type { Renders } from '../store/renders/renders.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { newRender } from './new-render.ts';
+import type { ParsedRequest, UnfetchedRequest } from './parse.ts';
+import type { ReceivedForm } from './received-form.ts';
+import { MAX_BATCH } from './render-view.ts';
+import { storageError, storageLimitsOf } from './storage-room.ts';
+import { asReplay, asyncFingerprint, storeRequest, waitingFingerprint } from './stored-request.ts';
+import { TEST_RENDERS_PER_DAY, testRendersExceeded } from './test-render-limit.ts';
+
+export interface AcceptorOptions {
+  readonly renders: Renders;
+  readonly storage: ObjectStorage;
+  readonly logger: Logger;
+  /** Of all accounts together. */
+  readonly serviceBytes: number;
+  /** Called when there is new work. */
+  readonly wake: () => void;
+}
+
+/** A request that doesn't wait for its render. */
+export interface AsyncRequest {
+  readonly renderId: string;
+  readonly caller: Caller;
+  readonly idempotencyKey: string | undefined;
+  readonly form: ReceivedForm;
+  readonly parsed: ParsedRequest | UnfetchedRequest;
+  readonly signal: AbortSignal;
+}
+
+/** Requests that are accepted together, or not at all. */
+export interface AsyncBatch extends Pick<AsyncRequest, 'caller' | 'idempotencyKey' | 'form'> {
+  readonly batchId: string;
+  readonly renders: readonly NewRender[];
+}
+
+export interface AcceptedBatch {
+  readonly batchId: string;
+  readonly renders: readonly RenderRecord[];
+  readonly isReplay: boolean;
+}
+
+const RETRY_AFTER_SECONDS = 2;
+/** How often to look whether a request with the same key has ended, and for how long. */
+const WAIT_MS = 250;
+const MAX_WAIT_MS = 300_000;
+
+export class RenderAcceptor {
+  readonly #options: AcceptorOptions;
+
+  constructor(options: AcceptorOptions) {
+    this.#options = options;
+  }
+
+  /** Returns the new render, or the one of an earlier request with the same idempotency key. */
+  async accept(request: AsyncRequest): Promise<{ readonly render: RenderRecord; readonly isReplay: boolean }> {
+    const { renderId, caller, form, parsed, signal } = request;
+    const { renders, storage } = this.#options;
+    const asset = assetOf(renderId, parsed);
+    if (asset) await storage.put(asset.name, must(form.asset, 'the uploaded file').path, signal);
+    const render = newRender(caller, renderId, { request: storeRequest(form), parsed, asset });
+    const at = new Date();
+    const { id, isReplay } = await this.#addOrWait(request, render, at).catch(async (error: unknown) => {
+      // The database didn't take the render, or may have: then the object is swept with the record.
+      if (error instanceof AppError && error.code !== 'storage_unavailable') await this.#discard(asset);
+      throw error;
+    });
+    if (!isReplay) return { render: acceptedRecord(render, at), isReplay };
+    await this.#discard(asset);
+    return { render: must(await renders.find({ accountId: caller.accountId }, id), 'the accepted render'), isReplay };
+  }
+
+  async acceptBatch({ batchId, caller, idempotencyKey, form, renders }: AsyncBatch): Promise<AcceptedBatch> {
+    const { accountId, keyId, mode } = caller;
+    const at = new Date();
+    const fingerprint = asyncFingerprint({ ...form, asset: undefined });
+    const { id, isReplay } = await this.#add(caller, renders, {
+      at,
+      batch: { id: batchId, accountId, keyId, mode },
+      ...(idempotencyKey !== undefined && { idempotency: { key: `${mode}:${idempotencyKey}`, fingerprint } }),
+    });
+    return {
+      batchId: id,
+      isReplay,
+      renders: isReplay
+        ? await this.#options.renders.list({ accountId }, { limit: MAX_BATCH, batchId: id })
+        : renders.map((render) => acceptedRecord(render, at)),
+    };
+  }
+
+  /** The same request may be running without `async`. Its end decides whether this one is rendered, and who pays. */
+  async #addOrWait(
+    { caller, idempotencyKey, form, signal }: AsyncRequest,
+    render: NewRender,
+    at: Date,
+  ): Promise<Added> {
+    if (idempotencyKey === undefined) return await this.#add(caller, [render], { at });
+    const idempotency = keyOf(caller, idempotencyKey, form);
+    const until = performance.now() + MAX_WAIT_MS;
+    for (;;) {
+      try {
+        return await this.#add(caller, [render], { at, idempotency });
+      } catch (error) {
+        const isRunning = error instanceof AppError && error.code === 'idempotency_in_flight';
+        if (!isRunning || performance.now() > until) throw error;
+      }
+      await wait(WAIT_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+    }
+  }
+
+  /** Stores the renders, or finds those that an earlier request with the same idempotency key stored. */
+  async #add(caller: Caller, renders: readonly NewRender[], options: Omit<AcceptOptions, 'limits'>): Promise<Added> {
+    const { serviceBytes } = this.#options;
+    const storage = storageLimitsOf(caller, { serviceBytes, of: 'request' });
+    const { queuedRenders } = caller.plan.limits;
+    const limits = { ...storage, queuedRenders, testRendersPerDay: TEST_RENDERS_PER_DAY };
+    const acceptance = await this.#options.renders.accept(renders, { ...options, limits });
+    if (acceptance.kind === 'replayed') return { id: acceptance.id, isReplay: true };
+    if (acceptance.kind === 'delivered') {
+      const repeated = renders.map((render) => ({ ...render, request: asReplay(render.request, acceptance.facts) }));
+      const idempotency = { ...must(options.idempotency, 'the key of a repeated request'), isRepeat: true };
+      return await this.#add(caller, repeated, { ...options, idempotency });
+    }
+    if (acceptance.kind !== 'accepted') throw refusalOf(acceptance, limits);
+    this.#options.wake();
+    return { id: options.batch?.id ?? must(renders[0], 'a render').id, isReplay: false };
+  }
+
+  async #discard(asset: StoredAsset | undefined): Promise<void> {
+    if (asset === undefined) return;
+    await this.#options.storage.delete(asset.name).catch((error: unknown) => {
+      this.#options.logger.warn({ object: asset.name, err: error }, 'stored object not deleted, left to the sweep');
+    });
+  }
+}
+
+/** The id of the render or batch that was stored now, or by an earlier request with the same idempotency key. */
+interface Added {
+  readonly id: string;
+  readonly isReplay: boolean;
+}
+
+function keyOf({ mode }: Caller, key: string, form: ReceivedForm): AcceptedKey {
+  const fingerprints = { fingerprint: asyncFingerprint(form), waitingFingerprint: waitingFingerprint(form) };
+  return { key: `${mode}:${key}`, ...fingerprints };
+}
+
+function assetOf(renderId: string, parsed: ParsedRequest | UnfetchedRequest): StoredAsset | undefined {
+  if ('assetUrl' in parsed || parsed.asset === undefined) return undefined;
+  const { format, bytes, sha256 } = parsed.asset;
+  return { name: `assets/${renderId}`, format, bytes, sha256 };
+}
+
+function refusalOf(
+  acceptance: Exclude<Acceptance, { readonly kind: 'accepted' | 'replayed' | 'delivered' }>,
+  limits: StoredLimits,
+): AppError {
+  switch (acceptance.kind) {
+    case 'mismatch':
+      return new AppError('idempotency_mismatch', 'This idempotency key was used for a different request.');
+    case 'in flight':
+      return new AppError('idempotency_in_flight', 'A request with this idempotency key is still in progress.', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    case 'over limit':
+      return overLimit(acceptance, limits);
+  }
+}
+
+function overLimit({ kind, what, actual }: OverLimit, limits: StoredLimits): AppError {
+  if (what === 'storedBytes' || what === 'serviceBytes') return storageError({ kind, what, actual }, limits);
+  if (what === 'testRendersPerDay') return testRendersExceeded(actual);
+  const limit = limits[what];
+  const detail = `Your plan allows ${limit} asynchronous renders that wait or run; this request would make it ${actual}.`;
+  return new AppError('too_many_queued', detail, {
+    limit: { limit, actual },
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}

@@ -1,0 +1,73 @@
+// From the received form of a batch to its renders.
+
+import { randomUUID } from 'node:crypto';
+import type { Caller } from '../account/caller.ts';
+import { typeName } from '../caption/quote.ts';
+import { AppError, type FieldFault } from '../errors.ts';
+import type { FetchPolicy } from '../fetch/fetch-policy.ts';
+import { must } from '../primitives/must.ts';
+import type { NewRender } from '../store/renders/render.ts';
+import { newRender } from './new-render.ts';
+import { parseRequest } from './parse.ts';
+import type { ReceivedForm } from './received-form.ts';
+import { MAX_BATCH } from './render-view.ts';
+import { storeRequest } from './stored-request.ts';
+
+/** Throws one error with the faults of all requests. */
+export function parseBatch(
+  policy: Pick<FetchPolicy, 'faultOf'>,
+  requests: readonly unknown[],
+  caller: Caller,
+  batchId: string,
+): NewRender[] {
+  const faults: FieldFault[] = [];
+  const renders: NewRender[] = [];
+  // Lists sort renders of the same moment by id, the highest first, so a batch keeps the order of its requests.
+  const ids = requests
+    .map(() => randomUUID())
+    .toSorted()
+    .toReversed();
+  for (const [index, item] of requests.entries()) {
+    if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+      const detail = `A request must be an object; got ${typeName(item)}.`;
+      faults.push({ pointer: `#/requests/${index}`, code: 'wrong_type', detail });
+      continue;
+    }
+    const fields = Object.entries(item).map(([name, value]: [string, unknown]) => ({ name, value }));
+    const single = { fields, isJson: true, faults: [], hasAsset: false, asset: undefined };
+    try {
+      const parsed = parseRequest(single, policy);
+      renders.push(
+        newRender(caller, must(ids[index], 'the id of a render'), {
+          request: storeRequest(single),
+          parsed,
+          batchId,
+        }),
+      );
+    } catch (error) {
+      if (!(error instanceof AppError) || error.faults.length === 0) throw error;
+      faults.push(
+        ...error.faults.map((one) => ({ ...one, pointer: one.pointer.replace(/^#/u, `#/requests/${index}`) })),
+      );
+    }
+  }
+  const [first] = faults;
+  if (first === undefined) return renders;
+  const summary = faults.length === 1 ? first.detail : `The batch has ${faults.length} errors.`;
+  throw new AppError('invalid_fields', summary, { faults });
+}
+
+/** The requests of a batch, not parsed yet. */
+export function requestsOf({ fields, isJson }: ReceivedForm): readonly unknown[] {
+  const unknown = fields.find(({ name }) => name !== 'requests');
+  const requests = fields.find(({ name }) => name === 'requests')?.value;
+  const isValid = isJson && Array.isArray(requests) && requests.length > 0 && requests.length <= MAX_BATCH;
+  if (isValid && unknown === undefined) return requests;
+  const detail = isValid
+    ? 'A batch has only the field requests.'
+    : `requests must be a JSON array of 1 to ${MAX_BATCH} objects.`;
+  const code = Array.isArray(requests) && requests.length > MAX_BATCH ? 'too_many' : 'wrong_type';
+  throw new AppError('invalid_fields', detail, {
+    faults: [isValid ? { pointer: '#', code: 'unknown_field', detail } : { pointer: '#/requests', code, detail }],
+  });
+}

@@ -1,0 +1,35 @@
+// The recipe of a preview: the overlay of an image, or that of one frame of a video. The video itself isn't uploaded, so the
+// page sends its duration.
+
+import { parseForm } from '../caption/form.ts';
+import { LAYOUT_FIELDS } from '../caption/request-fields.ts';
+import { AppError } from '../errors.ts';
+import { must } from '../primitives/must.ts';
+import { composeMomentRecipe, composeTransparentRecipe, type TransparentRecipe } from '../render/recipe.ts';
+import type { ReceivedForm } from './received-form.ts';
+
+const MAX_PREVIEWED_CUES = 100;
+
+/** `query.at` is the time of the frame in milliseconds. The default is the first frame. */
+export function composePreview(form: ReceivedForm, query: unknown): TransparentRecipe {
+  const { overlays, canvas, duration } = parseForm({ ...form, allowed: LAYOUT_FIELDS });
+  assertFewCues(overlays.length);
+  const size = must(canvas, 'the size of the canvas');
+  if (duration === undefined) return composeTransparentRecipe(size, overlays);
+  return composeMomentRecipe(size, overlays, { lastFrame: duration, milliseconds: timeIn(query) });
+}
+
+/** Every cue is laid out, which would occupy a worker too long for a free request. */
+function assertFewCues(count: number): void {
+  if (count <= MAX_PREVIEWED_CUES) return;
+  const detail = `A preview shows subtitles of at most ${MAX_PREVIEWED_CUES} cues; got ${count}. They can be rendered all the same.`;
+  throw new AppError('invalid_fields', detail, {
+    faults: [{ pointer: '#/captions', code: 'out_of_range', detail }],
+  });
+}
+
+function timeIn(query: unknown): number {
+  const { at } = query as { readonly at?: unknown };
+  const milliseconds = typeof at === 'string' ? Number(at) : 0;
+  return Number.isFinite(milliseconds) ? Math.max(0, Math.round(milliseconds)) : 0;
+}

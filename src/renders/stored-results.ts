@@ -1,0 +1,114 @@
+// Finished files that go to storage instead of into a response: the results of asynchronous renders, and those of requests
+// with `deliver=url`.
+
+import { randomBytes } from 'node:crypto';
+import type { Caller } from '../account/caller.ts';
+import { AppError } from '../errors.ts';
+import type { ObjectStorage } from '../storage/object-storage.ts';
+import { finishedRecord, isOutcomeUnknown, type RenderRecord, type RenderSuccess } from '../store/renders/render.ts';
+import type { Remembered } from '../store/ledger/holds.ts';
+import type { Renders } from '../store/renders/renders.ts';
+import { newRender } from './new-render.ts';
+import type { ParsedRequest } from './parse.ts';
+import type { FinishedRender } from './perform-render.ts';
+import type { ReceivedForm } from './received-form.ts';
+import { resultOf } from './render-result.ts';
+import { storageError, storageLimitsOf, type StorageUse } from './storage-room.ts';
+import { storeRequest } from './stored-request.ts';
+
+export interface StoredResultsOptions {
+  readonly renders: Pick<Renders, 'find' | 'storageExceeded' | 'addFinished'>;
+  readonly storage: ObjectStorage;
+  readonly resultHours: number;
+  /** Of all accounts together. */
+  readonly serviceBytes: number;
+}
+
+export interface ResultToStore {
+  readonly renderId: string;
+  readonly caller: Caller;
+  readonly finished: FinishedRender;
+  readonly credits: number;
+}
+
+/** A result whose request waited for it, so that there is no record of its render yet. */
+export interface ResultOfRequest extends ResultToStore {
+  readonly form: ReceivedForm;
+  readonly parsed: ParsedRequest;
+  /** For the next request with the same idempotency key. */
+  readonly remembered: Remembered | undefined;
+}
+
+/** Bytes of a link's secret: more than anyone can guess. */
+const TOKEN_BYTES = 24;
+
+export class StoredResults {
+  readonly #options: StoredResultsOptions;
+
+  constructor(options: StoredResultsOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined when it has been deleted. */
+  async find({ accountId }: Caller, renderId: string): Promise<RenderRecord | undefined> {
+    return await this.#options.renders.find({ accountId }, renderId);
+  }
+
+  /** Throws when there is no room for so many bytes. Where the size isn't known yet, one byte finds a full storage. */
+  async assertRoom(caller: Caller, bytes: number, of: StorageUse['of']): Promise<void> {
+    const { renders, serviceBytes } = this.#options;
+    const limits = storageLimitsOf(caller, { serviceBytes, of });
+    const exceeded = await renders.storageExceeded({ accountId: caller.accountId, bytes }, limits);
+    if (exceeded) throw storageError(exceeded, limits);
+  }
+
+  /** The name is new for every attempt, so that two attempts never write the same object. */
+  async put({ renderId, caller, finished, credits }: ResultToStore, signal: AbortSignal): Promise<RenderSuccess> {
+    const { storage, resultHours } = this.#options;
+    const { file, bytes, asset, durationMs } = finished;
+    await this.assertRoom(caller, bytes, 'result');
+    const name = `outputs/${renderId}.${randomBytes(8).toString('hex')}`;
+    await storage.put(name, file, signal);
+    return {
+      output: {
+        name,
+        bytes,
+        token: randomBytes(TOKEN_BYTES).toString('base64url'),
+        expiresAt: new Date(Date.now() + resultHours * 3_600_000),
+      },
+      result: JSON.stringify(resultOf(finished)),
+      sourceType: asset?.kind ?? 'image',
+      credits,
+      durationMs,
+    };
+  }
+
+  /** Also adds the record of the render and charges for it, in one transaction. */
+  async add(result: ResultOfRequest, signal: AbortSignal): Promise<RenderRecord> {
+    const success = await this.put(result, signal);
+    try {
+      signal.throwIfAborted();
+      return await this.#addFinished(result, success);
+    } catch (error) {
+      // When the outcome is unknown, the render may need its object. The sweep deletes one that no render needs.
+      if (!isOutcomeUnknown(error)) await this.#options.storage.delete(success.output.name).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async #addFinished(
+    { renderId, caller, form, parsed, remembered: remember }: ResultOfRequest,
+    success: RenderSuccess,
+  ): Promise<RenderRecord> {
+    const { renders, serviceBytes } = this.#options;
+    const limits = storageLimitsOf(caller, { serviceBytes, of: 'result' });
+    const at = new Date();
+    const render = newRender(caller, renderId, { request: storeRequest(form), parsed });
+    const addition = await renders.addFinished(render, success, { limits, remember, at });
+    if (addition.kind === 'over limit') throw storageError(addition, limits);
+    if (addition.kind === 'hold gone') {
+      throw new AppError('storage_unavailable', 'The result could not be stored. Try again.', { retryAfterSeconds: 2 });
+    }
+    return finishedRecord(render, success, at);
+  }
+}
