@@ -22,7 +22,10 @@ export interface RenderJob {
 /** The class of a render in the queue; see `queue/fair-queue.ts`. */
 export type LeaseClass = 'interactive' | 'guest' | 'layout' | 'background';
 
-/** The account of a render, and how long its caller can wait. */
+/** What a worker does for a lease. */
+type LeaseStep = 'probe' | 'render';
+
+/** Who a render is for and how long they can wait. */
 export interface LeaseRequest {
   readonly account: string;
   readonly class: LeaseClass;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { ClaimedRender } from '../store/renders/render.ts';
-import { RenderRunner, type RunnerOptions } from './render-runner.ts';
+import type { StoredRenderJobDependencies } from './stored-render-job.ts';
+import { RenderRunner } from './render-runner.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -23,7 +24,7 @@ async function outcomeOf(code: ErrorCode, attempt: number, startedMsAgo = 0): Pr
       uploads: { reserve: async () => await Promise.reject(new AppError(code, 'Trouble.')) },
       logger: { info: log, warn: log, error: log },
       publicUrl: undefined,
-    } as unknown as RunnerOptions);
+    } as unknown as StoredRenderJobDependencies);
     runner.wake();
   });
 }

@@ -10,7 +10,6 @@ import type { LazyDirectory, WorkArea } from '../media/work-area.ts';
 import { must } from '../primitives/must.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import type { ClaimedRender, RenderRecord, RenderSuccess } from '../store/renders/render.ts';
-import { AttemptLost } from '../store/renders/lock-attempt.ts';
 import type { Accounts } from '../store/accounts/accounts.ts';
 import type { Caller } from '../account/caller.ts';
 import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
@@ -162,11 +161,4 @@ async function renderAndStore(
 function formatOf(format: string): AssetFormat {
   if (Object.hasOwn(KIND_OF_FORMAT, format)) return format as AssetFormat;
   throw new TypeError(`the stored asset has the unknown format ${format}`);
-}
-
-/**
- * Returns whether the render belongs to another server or was canceled, so that nothing about it may be changed here.
- */
-export function isLost(error: unknown): boolean {
-  return error instanceof AttemptLost;
 }

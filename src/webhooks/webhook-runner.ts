@@ -1,86 +1,64 @@
-// Sends webhooks from this server: turns events of the outbox into deliveries, claims those that are due, and writes
-// the result of each attempt. Every API server has one runner. Deliveries of a dead server are claimed again when its
-// lease has run out.
+// Sends webhooks from this server: turns events of the outbox into deliveries, and sends those that are due.
 
-import { retryDelayMs } from '../account/webhook-schedule.ts';
 import { AppError } from '../errors.ts';
+import { LeasedRunner } from '../renders/leased-runner.ts';
 import type { RenderEvent } from '../store/renders/render.ts';
 import type { Renders } from '../store/renders/renders.ts';
-import type { AttemptResult, ClaimedDelivery, WebhookAttempt } from '../store/webhooks/webhook.ts';
-import type { WebhookDeliveries } from '../store/webhooks/webhook-deliveries.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import type { WebhookMetrics } from '../telemetry/webhook-metrics.ts';
+import { DeliveryJob, type DeliveryJobDependencies } from './delivery-job.ts';
 import { describeEvent } from './webhook-message.ts';
-import type { WebhookSender } from './webhook-sender.ts';
-import { repeatWrite } from '../renders/repeat-write.ts';
 
-export interface WebhookRunnerOptions {
+export interface WebhookRunnerOptions extends DeliveryJobDependencies {
   readonly renders: Pick<Renders, 'find' | 'list' | 'events'>;
-  readonly deliveries: WebhookDeliveries;
-  readonly sender: Pick<WebhookSender, 'send'>;
-  readonly metrics: WebhookMetrics;
-  readonly logger: Logger;
-  /** Returns the URL at which clients reach this server, for links to results. */
+  /** Where clients reach this server, for links to results. */
   readonly baseUrl: () => string;
   /** Set by tests. */
   readonly maxSending?: number;
 }
 
-const POLL_MS = 500;
 const EVENTS_AT_ONCE = 50;
 /** Each delivery takes a connection and little else. The store limits the number per receiver and per account. */
 const MAX_SENDING = 256;
-const GONE = 410;
 
 export class WebhookRunner {
   readonly #options: WebhookRunnerOptions;
-  readonly #sending = new Set<Promise<void>>();
-  readonly #abort = new AbortController();
-  #timer: NodeJS.Timeout | undefined;
-  #pass: Promise<void> | undefined;
-  #isStopping = false;
+  readonly #runner: LeasedRunner<DeliveryJob>;
 
   constructor(options: WebhookRunnerOptions) {
     this.#options = options;
+    const { logger, maxSending = MAX_SENDING } = options;
+    this.#runner = new LeasedRunner({
+      name: 'webhooks',
+      logger,
+      room: (running) => maxSending - running.length,
+      claim: async (count) => await this.#claim(count),
+    });
   }
 
   get sending(): number {
-    return this.#sending.size;
+    return this.#runner.running;
   }
 
   start(): void {
-    this.#timer = setInterval(() => this.wake(), POLL_MS).unref();
-    this.wake();
+    this.#runner.start();
   }
 
   /** Tells the runner that there may be something to send. */
   wake(): void {
-    if (this.#isStopping || this.#pass !== undefined) return;
-    this.#pass = this.#run().finally(() => {
-      this.#pass = undefined;
-    });
+    this.#runner.wake();
   }
 
-  /** Claims nothing more, and gives back deliveries that haven't been sent after `graceMs`. */
   async stop(graceMs: number): Promise<void> {
-    this.#isStopping = true;
-    clearInterval(this.#timer);
-    const abort = setTimeout(() => this.#abort.abort(new Error('the server is shutting down')), graceMs);
-    await this.#pass;
-    await Promise.all(this.#sending);
-    clearTimeout(abort);
+    await this.#runner.stop(graceMs);
   }
 
-  async #run(): Promise<void> {
-    try {
-      let isMore = true;
-      while (isMore && !this.#isStopping) {
-        isMore = await this.#publishPending();
-        await this.#fill();
-      }
-    } catch (error) {
-      this.#options.logger.warn({ err: error }, 'webhooks not claimed, retrying');
+  async #claim(count: number): Promise<DeliveryJob[]> {
+    const { deliveries } = this.#options;
+    for (let isMore = true; isMore && !this.#runner.isStopping; ) {
+      isMore = await this.#publishPending();
+      const claimed = await deliveries.claim(count);
+      if (claimed.length > 0) return claimed.map((one) => new DeliveryJob(this.#options, one));
     }
+    return [];
   }
 
   /** Returns whether there may be more events. */
@@ -109,87 +87,4 @@ export class WebhookRunner {
       logger.error({ ...entry, err: error }, 'webhook event dropped');
     }
   }
-
-  async #fill(): Promise<void> {
-    const { deliveries, maxSending = MAX_SENDING } = this.#options;
-    while (!this.#isStopping && this.#sending.size < maxSending) {
-      const claimed = await deliveries.claim(maxSending - this.#sending.size);
-      if (claimed.length === 0) return;
-      for (const one of claimed) this.#begin(one);
-    }
-  }
-
-  #begin(claimed: ClaimedDelivery): void {
-    const sent = this.#deliver(claimed).finally(() => {
-      this.#sending.delete(sent);
-      // Other deliveries to the same receiver may be due.
-      this.wake();
-    });
-    this.#sending.add(sent);
-  }
-
-  /** Never rejects. */
-  async #deliver(claimed: ClaimedDelivery): Promise<void> {
-    const { deliveries, sender, logger } = this.#options;
-    const { id: deliveryId, accountId, endpointId } = claimed.delivery;
-    try {
-      const attempt = await sender.send(claimed, this.#abort.signal);
-      await this.#end(claimed, attempt);
-    } catch (error) {
-      if (this.#abort.signal.aborted) {
-        await deliveries.giveBack(claimed).catch(() => undefined);
-        return;
-      }
-      const entry = { deliveryId, accountId, endpointId, err: error };
-      logger.warn(entry, 'webhook attempt not written, left to its lease');
-    }
-  }
-
-  async #end(claimed: ClaimedDelivery, attempt: WebhookAttempt): Promise<void> {
-    const { deliveries, metrics, logger } = this.#options;
-    const { id: deliveryId, accountId, endpointId, type, url } = claimed.delivery;
-    const result = resultOf(claimed, attempt);
-    const entry = {
-      deliveryId,
-      accountId,
-      endpointId,
-      type,
-      host: new URL(url).host,
-      status: attempt.status,
-      ms: Math.round(attempt.durationMs),
-      attempt: claimed.delivery.attempts + 1,
-    };
-    const { isWritten, disabled } = await this.#write(
-      async () => await deliveries.endAttempt(claimed, attempt, result),
-      deliveryId,
-    );
-    if (!isWritten) {
-      logger.info(entry, 'webhook canceled or taken over');
-      return;
-    }
-    metrics.attempted(result.kind);
-    if (result.kind === 'succeeded') logger.info(entry, 'webhook delivered');
-    else if (result.kind === 'retry') {
-      logger.info({ ...entry, error: attempt.error, delayMs: result.delayMs }, 'webhook failed, retrying later');
-    } else logger.warn({ ...entry, error: attempt.error }, 'webhook given up');
-    if (disabled === undefined) return;
-    metrics.disabled(disabled);
-    logger.warn({ endpointId, accountId, reason: disabled }, 'webhook endpoint disabled');
-  }
-
-  /** Repeats a write while the database is unavailable. */
-  async #write<Result>(write: () => Promise<Result>, deliveryId: string): Promise<Result> {
-    return await repeatWrite(write, {
-      isStopping: () => this.#isStopping,
-      onFailure: (error) =>
-        this.#options.logger.warn({ deliveryId, err: error }, 'webhook attempt write failed, retrying'),
-    });
-  }
-}
-
-function resultOf({ delivery }: ClaimedDelivery, { status, error }: WebhookAttempt): AttemptResult {
-  if (error === undefined) return { kind: 'succeeded' };
-  if (status === GONE) return { kind: 'gone' };
-  const delayMs = retryDelayMs(delivery.attempts + 1);
-  return delayMs === undefined ? { kind: 'given up' } : { kind: 'retry', delayMs };
 }

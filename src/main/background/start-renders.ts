@@ -8,7 +8,8 @@ import { batchRoutes } from '../../http/renders/batch-routes.ts';
 import { LinkBase } from '../../http/renders/link-base.ts';
 import { StoredResults } from '../../renders/stored-results.ts';
 import { RenderActions } from '../../renders/render-actions.ts';
-import { RenderRunner, type RunnerOptions } from '../../renders/render-runner.ts';
+import type { StoredRenderJobDependencies } from '../../renders/stored-render-job.ts';
+import { RenderRunner } from '../../renders/render-runner.ts';
 import { renderRoutes, type RenderRouteDependencies } from '../../http/renders/render-routes.ts';
 import { resultRoutes } from '../../http/renders/result-route.ts';
 import { deleteExpiredObjects, deleteOldRecords } from '../../renders/retention.ts';
@@ -21,7 +22,7 @@ import { openStorage, storedBytesLimit } from './open-storage.ts';
 import { PeriodicTasks } from './periodic-tasks.ts';
 
 type Shared = Pick<
-  RunnerOptions,
+  StoredRenderJobDependencies,
   'workArea' | 'uploads' | 'fetcher' | 'reservations' | 'failedDecodes' | 'logger' | 'metrics'
 > &
   Pick<OverlayDependencies, 'marketplace' | 'sender' | 'shutdown'> &

@@ -1,0 +1,187 @@
+// One attempt at an accepted render, as a job of the runner: renders it and writes how it ended.
+
+import { toProblem } from '../api/problem.ts';
+import { ASYNC_BUDGET_MS } from '../dispatch/renderer.ts';
+import { AppError, asAppError, type ErrorCode } from '../errors.ts';
+import { AttemptLost } from '../store/renders/lock-attempt.ts';
+import type { ClaimedRender, RenderSuccess } from '../store/renders/render.ts';
+import type { Renders } from '../store/renders/renders.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { type JobControl, type LeasedJob, LeaseLost } from './leased-runner.ts';
+import { type AttemptDependencies, runAttempt } from './run-attempt.ts';
+
+export interface StoredRenderJobDependencies extends AttemptDependencies {
+  readonly renders: Renders;
+  readonly metrics: Metrics;
+  /** For links to the documentation in problems; undefined if it isn't set. */
+  readonly publicUrl: string | undefined;
+}
+
+const MAX_RETRY_MS = 30_000;
+const FIRST_RETRY_MS = 500;
+/** A render that ends its worker again and again is at fault itself. */
+const MAX_ATTEMPTS = 20;
+/** Failures of this service that may be over soon. */
+const TEMPORARY: ReadonlySet<ErrorCode> = new Set([
+  'overloaded',
+  'renderer_unavailable',
+  'storage_unavailable',
+  'storage_full',
+  'shutting_down',
+]);
+
+export class StoredRenderJob implements LeasedJob {
+  readonly id: string;
+  readonly entry: LeasedJob['entry'];
+  /** Its file is being fetched. While it waits for a worker afterwards, it must not keep other files from arriving. */
+  isFetching: boolean;
+  /** It is long and waits for another long one. It must not keep short ones from being claimed. */
+  isHeldBack = false;
+  readonly #dependencies: StoredRenderJobDependencies;
+  readonly #claim: ClaimedRender;
+  readonly #onRoom: () => void;
+  #progress = 0;
+  #deadline: NodeJS.Timeout | undefined;
+
+  /** `onRoom` is called when the job makes room for another one before it ends. */
+  constructor(
+    dependencies: StoredRenderJobDependencies,
+    claim: ClaimedRender,
+    isFetching: boolean,
+    onRoom: () => void,
+  ) {
+    const { attempt, render } = claim;
+    this.id = attempt.renderId;
+    this.entry = { renderId: attempt.renderId, accountId: render.accountId, attempt: attempt.number };
+    this.isFetching = isFetching;
+    this.#dependencies = dependencies;
+    this.#claim = claim;
+    this.#onRoom = onRoom;
+  }
+
+  async renew(): Promise<boolean> {
+    return await this.#dependencies.renders.renew(this.#claim.attempt, this.#progress);
+  }
+
+  async run(control: JobControl): Promise<void> {
+    const { logger } = this.#dependencies;
+    const started = performance.now();
+    try {
+      const success = await this.#render(control);
+      await this.#succeed(success, control);
+      await this.#deleteAsset();
+      const { credits, durationMs } = success;
+      logger.info({ ...this.entry, credits, ms: Math.round(durationMs) }, 'asynchronous render succeeded');
+    } catch (error) {
+      const cause: unknown = control.signal.aborted ? control.signal.reason : error;
+      const isLost = cause instanceof LeaseLost || cause instanceof AttemptLost;
+      if (isLost) logger.info(this.entry, 'asynchronous render canceled or taken over');
+      else await this.#end(asAppError(cause), performance.now() - started, control);
+    } finally {
+      clearTimeout(this.#deadline);
+    }
+  }
+
+  async #render(control: JobControl): Promise<RenderSuccess> {
+    return await runAttempt(this.#dependencies, this.#claim, control.signal, {
+      onLoaded: () => {
+        if (!this.isFetching) return;
+        this.isFetching = false;
+        this.#onRoom();
+      },
+      onStarted: () => {
+        this.isHeldBack = false;
+        this.#start(control);
+      },
+      onHeldBack: () => {
+        this.isHeldBack = true;
+        this.#onRoom();
+      },
+      onProgress: (fraction) => {
+        this.#progress = fraction;
+      },
+    });
+  }
+
+  /** A worker renders. The deadline counts from the first start of the render. */
+  #start({ abort }: JobControl): void {
+    const { renders, logger } = this.#dependencies;
+    renders
+      .start(this.#claim.attempt)
+      .catch((error: unknown) => logger.warn({ ...this.entry, err: error }, 'start of a render not written'));
+    const detail = `The render took longer than ${ASYNC_BUDGET_MS / 1_000} seconds.`;
+    this.#deadline ??= setTimeout(
+      () => abort(new AppError('deadline_exceeded', detail)),
+      Math.max(0, ASYNC_BUDGET_MS - this.#ageMs()),
+    ).unref();
+  }
+
+  /** Since the first attempt started to render. */
+  #ageMs(): number {
+    return Date.now() - (this.#claim.render.startedAt ?? new Date()).getTime();
+  }
+
+  async #succeed(success: RenderSuccess, { write }: JobControl): Promise<void> {
+    const { renders, storage, metrics } = this.#dependencies;
+    const { attempt, render } = this.#claim;
+    if (await write(async () => await renders.succeed(attempt, success))) {
+      metrics.charged(success.credits);
+      return;
+    }
+    // A repeated write finds the render ended by the first one, whose outcome was unknown.
+    const stored = await renders.find({ accountId: render.accountId }, this.id);
+    if (stored?.output?.token === success.output.token) return;
+    await storage.delete(success.output.name);
+    throw new LeaseLost(this.id);
+  }
+
+  /** The sweep would delete it, too, but later. Never rejects. */
+  async #deleteAsset(): Promise<void> {
+    const { renders, storage, logger } = this.#dependencies;
+    const { asset } = this.#claim.render;
+    if (asset === undefined) return;
+    try {
+      await storage.delete(asset.name);
+      await renders.markDeleted({ renderId: this.id, kind: 'asset', name: asset.name });
+    } catch (error) {
+      logger.warn(
+        { renderId: this.id, object: asset.name, err: error },
+        'stored object not deleted, left to the sweep',
+      );
+    }
+  }
+
+  /** A temporary failure leaves the render, with its credits, to a later attempt. */
+  async #end(error: AppError, durationMs: number, { write }: JobControl): Promise<void> {
+    const { renders, logger, publicUrl } = this.#dependencies;
+    const { attempt } = this.#claim;
+    const entry = { ...this.entry, code: error.code };
+    try {
+      if (this.#mayRepeat(error)) {
+        const delayMs = error.code === 'shutting_down' ? 0 : retryDelayMs(attempt.number);
+        const err = error.cause;
+        logger.info({ ...entry, delayMs, ...(err !== undefined && { err }) }, 'asynchronous render postponed');
+        await write(async () => await renders.giveBack(attempt, delayMs));
+        return;
+      }
+      const problem = toProblem(error, this.id, publicUrl);
+      const failure = { error: JSON.stringify(problem), code: error.code, durationMs };
+      await write(async () => await renders.fail(attempt, failure));
+      await this.#deleteAsset();
+      if (problem.status >= 500) logger.error({ ...entry, err: error.cause ?? error }, 'asynchronous render failed');
+      else logger.info(entry, 'asynchronous render refused');
+    } catch (unwritten) {
+      logger.warn({ ...entry, err: unwritten }, 'end of an asynchronous render not written, left to its lease');
+    }
+  }
+
+  /** Neither a shutdown nor a storage that is unavailable or full can be the fault of the render. */
+  #mayRepeat({ code }: AppError): boolean {
+    if (!TEMPORARY.has(code) || this.#ageMs() >= ASYNC_BUDGET_MS) return false;
+    return this.#claim.attempt.number < MAX_ATTEMPTS || code === 'shutting_down' || code.startsWith('storage_');
+  }
+}
+
+function retryDelayMs(attempt: number): number {
+  return Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(10, attempt - 1));
+}
