@@ -7,7 +7,6 @@ import type { AssetKind } from '../media/sniff.ts';
 import type { CodecInfo } from '../media/video/probe/codecs.ts';
 import type { AssetLimits, AssetProbe, Recipe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
-import type { TaskType } from './tasks.ts';
 
 export interface RenderJob {
   readonly recipe: Recipe;
@@ -23,7 +22,7 @@ export interface RenderJob {
 export type LeaseClass = 'interactive' | 'guest' | 'layout' | 'background';
 
 /** What a worker does for a lease. */
-type LeaseStep = 'probe' | 'render';
+export type LeaseStep = 'probe' | 'render';
 
 /** Who a render is for and how long they can wait. */
 export interface LeaseRequest {
@@ -36,7 +35,7 @@ export interface LeaseRequest {
   /** The id in the response's `x-render-id`, under which every process logs the render. */
   readonly renderId?: string;
   /** Called with a worker's name when it starts with a step. */
-  readonly onAssigned?: (worker: string, step: TaskType) => void;
+  readonly onAssigned?: (worker: string, step: LeaseStep) => void;
   /** Called when the render turns out to be long and has to wait for another long one. */
   readonly onHeldBack?: () => void;
 }

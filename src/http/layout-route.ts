@@ -11,7 +11,7 @@ import { AppError } from '../errors.ts';
 import { must } from '../primitives/must.ts';
 import type { AssetKind } from '../media/sniff.ts';
 import type { WorkArea } from '../media/work-area.ts';
-import type { BarReport } from '../render/layout-report.ts';
+import type { BarReport } from '../render/bar-report.ts';
 import type { RenderFacts } from '../render/render.ts';
 import type { Caller } from '../account/caller.ts';
 import { smallBodyReader } from './overlay/body.ts';

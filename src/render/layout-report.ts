@@ -5,36 +5,11 @@ import { embeddingLevels } from '../layout/direction.ts';
 import type { Bar } from '../layout/layout.ts';
 import { must } from '../primitives/must.ts';
 import { layOut } from './bands.ts';
+import type { BarReport, LineReport } from './bar-report.ts';
 import type { LayoutRecipe } from './recipe.ts';
 import type { Rendered } from './render.ts';
 import type { RenderTools } from './renderer-tools.ts';
 import { Stopwatch } from './timing.ts';
-import type { LayoutWarning } from './warnings.ts';
-
-/** One bar as callers see it before they pay. Lengths are in pixels of the canvas. */
-export interface BarReport {
-  readonly top: number;
-  readonly height: number;
-  /** The columns of the bar: all of them, or those of a label or of the text. */
-  readonly left: number;
-  readonly width: number;
-  readonly fontSize: number;
-  readonly direction: 'ltr' | 'rtl';
-  readonly lines: readonly LineReport[];
-  /** The families that draw the caption. */
-  readonly fonts: readonly string[];
-  readonly missingCharacters: readonly string[];
-  readonly warnings: readonly LayoutWarning[];
-}
-
-interface LineReport {
-  readonly text: string;
-  /** The left edge on the canvas. */
-  readonly x: number;
-  readonly width: number;
-  /** The distance from the top edge of the canvas. */
-  readonly baseline: number;
-}
 
 export async function renderLayout(recipe: LayoutRecipe, tools: RenderTools): Promise<Rendered> {
   const stopwatch = new Stopwatch();

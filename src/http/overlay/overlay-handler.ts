@@ -5,16 +5,20 @@
 // An asynchronous request ends after `parse`: its render is stored, and the runner takes the other steps.
 
 import { asyncLimits } from '../../account/plans.ts';
-import type { Lease, LeaseRequest } from '../../dispatch/renderer.ts';
+import type { Lease, LeaseRequest, Renderer } from '../../dispatch/renderer.ts';
+import type { AssetFetcher } from '../../fetch/asset-fetcher.ts';
 import { workerKindFor } from '../../media/asset.ts';
+import type { AssetKind } from '../../media/sniff.ts';
+import type { RenderAcceptor } from '../../renders/accept.ts';
+import type { Users } from '../../store/people/users.ts';
 import { recordOf } from '../transport/request-record.ts';
 import { urlPolicyFor } from '../../renders/webhook-url-rule.ts';
-import { accountOrder, logWarnings } from '../../renders/account-order.ts';
+import { type AccountServices, accountOrder, logWarnings } from '../../renders/account-order.ts';
 import { sendAccepted, sendRender } from '../renders/render-replies.ts';
-import { deliverFile, deliverLink } from './deliver.ts';
+import { type DeliverDependencies, deliverFile, deliverLink } from './deliver.ts';
 import { assertSameAsset, fetchAsset } from '../../renders/fetch-asset.ts';
-import { type IdempotentRequest, REPLAYED } from '../../renders/idempotency.ts';
-import type { HandlerDependencies, OverlayContext } from './overlay-context.ts';
+import { type IdempotencyKeys, type IdempotentRequest, REPLAYED } from '../../renders/idempotency.ts';
+import type { OverlayContext } from './overlay-context.ts';
 import {
   assertStored,
   type ParsedRequest,
@@ -22,8 +26,17 @@ import {
   requestTypeOf,
   type UnfetchedRequest,
 } from '../../renders/parse.ts';
-import { receive, type Upload } from './receive.ts';
+import { type ReceiveDependencies, receive, type Upload } from './receive.ts';
 import { performRender } from '../../renders/perform-render.ts';
+
+export interface HandlerDependencies extends ReceiveDependencies, AccountServices, DeliverDependencies {
+  readonly users: Pick<Users, 'list'>;
+  readonly idempotency: IdempotencyKeys;
+  readonly fetcher: AssetFetcher;
+  readonly acceptor: RenderAcceptor;
+  readonly renderer: Renderer;
+  readonly deadlineMs: Readonly<Record<AssetKind, number>>;
+}
 
 export async function overlayHandler(dependencies: HandlerDependencies, context: OverlayContext): Promise<void> {
   if (context.prefersAsync) {

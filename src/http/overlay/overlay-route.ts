@@ -10,8 +10,8 @@ import { recordOf } from '../transport/request-record.ts';
 import type { RunningRequests } from '../transport/running-requests.ts';
 import { createRequestSignal } from '../transport/request-signal.ts';
 import { type AdmitDependencies, type Admitted, admit, byCredentials, type Identify } from './admit.ts';
-import type { HandlerDependencies, OverlayContext } from './overlay-context.ts';
-import { overlayHandler } from './overlay-handler.ts';
+import type { OverlayContext } from './overlay-context.ts';
+import { type HandlerDependencies, overlayHandler } from './overlay-handler.ts';
 import { outcomeOf } from '../../renders/refusals.ts';
 
 export interface OverlayDependencies extends AdmitDependencies, HandlerDependencies {

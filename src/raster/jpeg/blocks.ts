@@ -3,7 +3,6 @@
 
 import type { BitWriter } from './bit-writer.ts';
 import { FAST_BITS, type HuffmanTable, TO_THE_END } from './huffman.ts';
-import type { CoefficientMoves } from './turn.ts';
 
 const BLOCK = 64;
 /** The largest difference of DC values in 8-bit images has 11 bits, the largest AC coefficient 10. */
@@ -56,6 +55,13 @@ export function skipAc(bytes: DataView, position: number, { skip, decode }: Huff
     else index += (entry & 255) === ALL_ZERO_RUN ? 16 : TO_THE_END;
   }
   return index > BLOCK && index < TO_THE_END ? -1 : at;
+}
+
+/** Where turning an image moves the coefficients of a block, by index in zigzag order. */
+export interface CoefficientMoves {
+  /** The index of the coefficient in the upright block. */
+  readonly places: Uint8Array;
+  readonly signs: Int8Array;
 }
 
 /** The blocks of an MCU in their order. */

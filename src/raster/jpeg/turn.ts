@@ -3,6 +3,7 @@
 
 import { type Component, type JpegHeaders, MARKER, readHeaders } from './headers.ts';
 import { mcuSize } from './mcu.ts';
+import type { CoefficientMoves } from './blocks.ts';
 import { ZIGZAG } from './transform.ts';
 
 /** Rows and columns are swapped first. Mirroring applies to the upright image. */
@@ -37,14 +38,7 @@ export function turnFor(orientation: number): Turn | undefined {
   return TURNS[orientation];
 }
 
-/** Moves by index in zigzag order. */
-export interface CoefficientMoves {
-  /** The index of the coefficient in the upright block. */
-  readonly places: Uint8Array;
-  readonly signs: Int8Array;
-}
-
-/** Mirroring negates the coefficients of odd frequencies in its direction. */
+/** Mirroring negates what is odd in its direction. */
 export function coefficientMoves({ swapsAxes, mirrorsX, mirrorsY }: Turn): CoefficientMoves {
   const indexes = new Uint8Array(ZIGZAG.length);
   for (const [index, at] of ZIGZAG.entries()) indexes[at] = index;

@@ -4,13 +4,13 @@
 import { BitWriter } from './bit-writer.ts';
 import { blendOverlay } from './blend-block.ts';
 import { type BlockIndex, type BlockPlaces, blockPlaces, indexBlocks } from './block-index.ts';
-import { readAc, recodeMovedAc, writeAc, writeDifference } from './blocks.ts';
+import { type CoefficientMoves, readAc, recodeMovedAc, writeAc, writeDifference } from './blocks.ts';
 import type { EntropyData } from './entropy-data.ts';
 import type { JpegHeaders } from './headers.ts';
 import type { HuffmanTable } from './huffman.ts';
 import { type McuBlock, mcuGrid, orderOf, type SplicedImage } from './mcu.ts';
 import { type OverlayStrip, OverlayStrips } from './overlay-strip.ts';
-import { type CoefficientMoves, coefficientMoves, type Turn } from './turn.ts';
+import { coefficientMoves, type Turn } from './turn.ts';
 
 export class TurnedSplice {
   readonly #source: JpegHeaders;

@@ -199,17 +199,7 @@ export interface RenderEvent {
   readonly createdAt: Date;
 }
 
-/** The outbox: an event is written in the transaction that ends its render, and stays until it has been handled. */
-export interface RenderEvents {
-  /** Lists events, oldest first. */
-  pending(count: number): Promise<RenderEvent[]>;
-  markHandled(eventId: string): Promise<void>;
-}
-
-/**
- * Returns the record of a render that has just been accepted. A response that needs no second read can't fail after the
- * commit.
- */
+/** The record of a render that has just been accepted. A response that needs no second look can't fail after the commit. */
 export function acceptedRecord(render: NewRender, at: Date): RenderRecord {
   const { lane, maxRunning: _maxRunning, ...origin } = render;
   return {

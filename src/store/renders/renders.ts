@@ -1,9 +1,8 @@
 // Renders that outlive their request. Transactions touch the tables in the order of the ledger: idempotency, `renders`,
 // the hold, its period, usage.
 
-import { randomUUID } from 'node:crypto';
 import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
-import { date, oneOf, type SqlRow, text, textOrNull } from '../rows.ts';
+import { type SqlRow, text, textOrNull } from '../rows.ts';
 import type { Clock } from '../audit.ts';
 import { closeHold, completeKey } from '../ledger/holds.ts';
 import { type SqlCondition, listInSteps } from '../bounded/steps.ts';
@@ -13,6 +12,7 @@ import { addBatchEvent } from '../webhooks/publish-event.ts';
 import { acceptRenders, rowOf, storageExceeded } from './accept-renders.ts';
 import { lockAccount } from '../accounts/subscriptions.ts';
 import { ACTIVE, RenderClaims } from './render-claims.ts';
+import { RenderEvents } from './render-events.ts';
 import { RenderRetention } from './render-retention.ts';
 import { inScope, toRender } from './render-rows.ts';
 import {
@@ -24,15 +24,12 @@ import {
   type FinishedOptions,
   type NewRender,
   type OverStorage,
-  type RenderEvent,
-  type RenderEvents,
   type RenderFailure,
   type RenderLane,
   type RenderPage,
   type RenderRecord,
   type RenderScope,
   type RenderSuccess,
-  RENDER_EVENTS,
   type StorageDemand,
   type StorageLimits,
 } from './render.ts';
@@ -55,7 +52,7 @@ export class Renders {
     this.#owner = owner;
     this.#retention = new RenderRetention(engine, clock);
     this.#claims = new RenderClaims(engine, clock, owner);
-    this.events = createEvents(engine, clock);
+    this.events = new RenderEvents(engine, clock);
   }
 
   /** Accepts all of the renders or none, in one transaction with the idempotency key. */
@@ -113,7 +110,7 @@ export class Renders {
       const row = await this.#writeSuccess(session, { renderId, number }, success, this.#clock());
       if (row === undefined) return false;
       await this.#settle(session, renderId, success);
-      await this.#addEvent(session, row, 'render.succeeded');
+      await this.events.add(session, row, 'render.succeeded');
       return true;
     });
   }
@@ -146,7 +143,7 @@ export class Renders {
         );
         const row = await this.#writeSuccess(session, { renderId: render.id, number: 0 }, success, now);
         await this.#settle(session, render.id, success);
-        if (row !== undefined) await this.#addEvent(session, row, 'render.succeeded');
+        if (row !== undefined) await this.events.add(session, row, 'render.succeeded');
         return { kind: 'added' };
       });
     } catch (error) {
@@ -170,7 +167,7 @@ export class Renders {
       );
       if (row === undefined) return false;
       await this.#release(session, row, code, durationMs);
-      await this.#addEvent(session, row, 'render.failed');
+      await this.events.add(session, row, 'render.failed');
       return true;
     });
   }
@@ -187,7 +184,7 @@ export class Renders {
       );
       if (row === undefined) return await findRender(session, scope, renderId);
       await this.#release(session, row, 'canceled', undefined);
-      await this.#addEvent(session, row, 'render.canceled');
+      await this.events.add(session, row, 'render.canceled');
       return toRender(row);
     });
   }
@@ -339,16 +336,6 @@ export class Renders {
     if ((await session.all(pending, { renderId })).length === 0) return;
     await addBatchEvent(session, accountId, batchId, this.#clock().toISOString());
   }
-
-  async #addEvent(session: SqlSession, row: SqlRow, type: RenderEvent['type']): Promise<void> {
-    await insertRow(session, 'render_events', {
-      id: randomUUID(),
-      accountId: text(row, 'account_id'),
-      renderId: text(row, 'id'),
-      type,
-      createdAt: this.#clock(),
-    });
-  }
 }
 
 async function findRender(
@@ -362,28 +349,4 @@ async function findRender(
     renderId,
   });
   return row && toRender(row);
-}
-
-function createEvents(engine: Engine, clock: Clock): RenderEvents {
-  return {
-    pending: async (count) => {
-      const rows = await engine.all(
-        'select * from render_events where handled_at is null order by created_at, id limit :count',
-        { count },
-      );
-      return rows.map((row) => ({
-        id: text(row, 'id'),
-        accountId: text(row, 'account_id'),
-        renderId: text(row, 'render_id'),
-        type: oneOf(row, 'type', RENDER_EVENTS),
-        createdAt: date(row, 'created_at'),
-      }));
-    },
-    markHandled: async (eventId) => {
-      await engine.run('update render_events set handled_at = :now where id = :eventId and handled_at is null', {
-        now: clock().toISOString(),
-        eventId,
-      });
-    },
-  };
 }

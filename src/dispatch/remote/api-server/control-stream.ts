@@ -4,15 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { workerNameSchema } from '../../reports.ts';
 import type { ControlMessage } from '../shared/control-messages.ts';
 import { REDELIVERED_HEADER, WORKER_HEADER } from '../shared/wire.ts';
-import type { RenderSession } from './session.ts';
-
-export interface ControlStreamWriter {
-  /** The worker's name as in its presence, if it sent one. */
-  readonly worker?: string | undefined;
-  send(message: ControlMessage): void;
-  /** Ends the stream, so the worker stops its work. */
-  close(): void;
-}
+import type { ControlStreamWriter, RenderSession } from './session.ts';
 
 /** Claims the ticket for the worker that sent the request. Returns false when the ticket is no longer valid. */
 export function openControlStream(

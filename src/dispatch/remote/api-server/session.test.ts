@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { RenderFacts } from '../../../render/render.ts';
 import type { ControlMessage } from '../shared/control-messages.ts';
 import { QueueUnavailable } from '../shared/queue-unavailable.ts';
-import type { ControlStreamWriter } from './control-stream.ts';
-import { MAX_ATTEMPTS, RenderSession, type TicketIssuer } from './session.ts';
+import { type ControlStreamWriter, MAX_ATTEMPTS, RenderSession, type TicketIssuer } from './session.ts';
 
 const never = new AbortController().signal;
 const PROBE = {

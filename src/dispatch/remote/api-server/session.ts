@@ -9,8 +9,16 @@ import type { AssetKind } from '../../../media/sniff.ts';
 import type { AssetProbe } from '../../../render/compose.ts';
 import type { RenderFacts } from '../../../render/render.ts';
 import type { StepFailure } from '../../reports.ts';
-import type { ProbeStep, RenderStep, Step } from '../shared/control-messages.ts';
-import type { ControlStreamWriter } from './control-stream.ts';
+import type { ControlMessage, ProbeStep, RenderStep, Step } from '../shared/control-messages.ts';
+
+/** The open response to the worker that has claimed the ticket. */
+export interface ControlStreamWriter {
+  /** The worker's name as in its presence, if it gave one. */
+  readonly worker?: string | undefined;
+  send(message: ControlMessage): void;
+  /** Ends the stream; the worker stops whatever it is doing. */
+  close(): void;
+}
 
 /** Issues tickets and tokens for a session, and is notified of claimed and lost attempts. */
 export interface TicketIssuer {
