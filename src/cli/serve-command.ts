@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { readSettings } from '../config/settings.ts';
-import { assertSignInSettings } from '../main/site/sign-in-clients.ts';
+import { assertSignInSettings } from '../main/sign-in-clients.ts';
 import { assertEmailSettings } from '../main/wire-identity.ts';
 import { serve } from '../main/serve.ts';
 import { stopOnSignals } from '../main/stop-on-signals.ts';

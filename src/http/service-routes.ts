@@ -3,7 +3,7 @@
 import { AppError } from '../errors.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { hasMetricsToken, mayReadMetrics } from './access/inspection.ts';
+import { hasMetricsToken, mayReadMetrics } from './access/metrics-access.ts';
 import type { RouteGroup } from './route-group.ts';
 
 export interface ServiceDependencies {

@@ -5,7 +5,7 @@ import type { Renderer } from '../dispatch/renderer.ts';
 import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
 import { layoutRoute } from '../http/layout-route.ts';
 import { type OverlayDependencies, overlayRoute } from '../http/overlay/overlay-route.ts';
-import type { FileSender } from '../http/overlay/send.ts';
+import type { FileSender } from '../http/overlay/file-sender.ts';
 import { type AccountRenderDependencies, accountRenderRoute } from '../http/playground/account-render.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import type { RunningRequests } from '../http/transport/running-requests.ts';
@@ -15,9 +15,9 @@ import type { UploadBudget } from '../renders/upload-budget.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { RenderServices } from './background/start-renders.ts';
+import type { RenderServices } from './start-renders.ts';
 import { deadlinesOf } from './deadlines.ts';
-import type { BillingServices } from './wire-billing.ts';
+import type { BillingServices } from './wire-access.ts';
 
 export interface ApiParts {
   readonly settings: Settings;
@@ -67,7 +67,7 @@ function overlayDependencies(parts: ApiParts): OverlayDependencies {
     reservations: billing.reservations,
     idempotency: billing.idempotency,
     acceptor: renders.acceptor,
-    linkBase: renders.linkBase,
+    links: renders.links,
     results: renders.results,
     users: renders.users,
     fetcher: parts.fetcher,

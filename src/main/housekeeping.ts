@@ -6,7 +6,7 @@ import type { RequestLogWriter } from '../store/requests/request-log-writer.ts';
 import { isGone } from '../store/owner.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { PeriodicTasks } from './background/periodic-tasks.ts';
+import { PeriodicTasks } from './periodic-tasks.ts';
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;

@@ -21,7 +21,7 @@ import type { ErrorPage } from '../api/problem.ts';
 import type { RenderActions } from '../renders/render-actions.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import type { WebhookChanges } from '../webhooks/webhook-changes.ts';
-import type { FileSender } from '../http/overlay/send.ts';
+import type { FileSender } from '../http/overlay/file-sender.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import type { WorkArea } from '../media/work-area.ts';
 import type { Store } from '../store/store.ts';
@@ -29,7 +29,7 @@ import type { HealthReport } from '../telemetry/health.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { wireIdentity } from './wire-identity.ts';
-import { wirePlayground } from './site/wire-playground.ts';
+import { wirePlayground } from './wire-playground.ts';
 import { VERSION } from './version.ts';
 
 export interface PagesDependencies {

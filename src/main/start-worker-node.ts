@@ -8,7 +8,7 @@ import path from 'node:path';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import { PROTOCOL } from '../dispatch/remote/shared/protocol.ts';
 import { type WorkerEvent, WorkerNode } from '../dispatch/remote/worker/worker-node.ts';
-import { hasMetricsToken, mayReadMetrics } from '../http/access/inspection.ts';
+import { hasMetricsToken, mayReadMetrics } from '../http/access/metrics-access.ts';
 import { WorkArea } from '../media/work-area.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';

@@ -15,8 +15,8 @@ import { type Mailer, SmtpMailer } from '../mail/mailer.ts';
 import type { Store } from '../store/store.ts';
 import type { DependencyMetrics } from '../telemetry/dependency-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
-import { PeriodicTasks } from './background/periodic-tasks.ts';
-import { createProviderSignIn } from './site/sign-in-clients.ts';
+import { PeriodicTasks } from './periodic-tasks.ts';
+import { createProviderSignIn } from './sign-in-clients.ts';
 
 const CREDIT_EMAILS_MS = 10_000;
 

@@ -23,7 +23,7 @@ import { newRender } from './new-render.ts';
 import type { ParsedRequest, UnfetchedRequest } from './parse.ts';
 import type { ReceivedForm } from './received-form.ts';
 import { MAX_BATCH } from './render-view.ts';
-import { storageError, storageLimitsOf } from './storage-room.ts';
+import { storageError, storageLimitsOf } from './storage-limits.ts';
 import { asReplay, asyncFingerprint, storeRequest, waitingFingerprint } from './stored-request.ts';
 import { TEST_RENDERS_PER_DAY, testRendersExceeded } from './test-render-limit.ts';
 

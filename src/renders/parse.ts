@@ -70,8 +70,8 @@ export function withFetched(request: UnfetchedRequest, file: ReceivedFile): Pars
   return { overlays, strict, output, delivery, asset, canvas: undefined };
 }
 
-/** Webhooks exist only for stored renders. */
-export function assertStored({ delivery }: ParsedRequest | UnfetchedRequest): void {
+/** Webhooks are about stored renders. */
+export function assertWebhookFits({ delivery }: ParsedRequest | UnfetchedRequest): void {
   if (delivery.webhookUrl === undefined || delivery.isLink) return;
   const detail = 'Send webhook_url with async, with prefer: respond-async, or with deliver=url.';
   throw new AppError('invalid_fields', detail, { faults: [{ pointer: '#/webhook_url', code: 'conflict', detail }] });

@@ -13,7 +13,7 @@ import type { ParsedRequest } from './parse.ts';
 import type { FinishedRender } from './perform-render.ts';
 import type { ReceivedForm } from './received-form.ts';
 import { resultOf } from './render-result.ts';
-import { storageError, storageLimitsOf, type StorageUse } from './storage-room.ts';
+import { storageError, storageLimitsOf, type StorageUse } from './storage-limits.ts';
 import { storeRequest } from './stored-request.ts';
 
 export interface StoredResultsOptions {

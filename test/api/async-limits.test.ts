@@ -186,7 +186,7 @@ describe('DELETE of a batch', () => {
     batchRoutes({
       renders,
       runner: { cancel: () => undefined },
-      linkBase: { urlFor: () => 'http://localhost' },
+      links: { urlFor: () => 'http://localhost' },
       authenticator: { authenticate: () => CALLER },
       marketplace: { isClaimed: () => false },
       admission: { countFreeRequest: () => undefined },

@@ -15,7 +15,7 @@ import { type OverlayDependencies, overlayRoute } from '../../src/http/overlay/o
 import { ReplayCache } from '../../src/renders/replay-cache.ts';
 import { CreditReservations } from '../../src/renders/reserve.ts';
 import { FetchPolicy } from '../../src/fetch/fetch-policy.ts';
-import { FileSender } from '../../src/http/overlay/send.ts';
+import { FileSender } from '../../src/http/overlay/file-sender.ts';
 import { RunningRequests } from '../../src/http/transport/running-requests.ts';
 import { WorkArea } from '../../src/media/work-area.ts';
 import { SqliteEngine } from '../../src/store/sqlite-engine.ts';

@@ -18,7 +18,7 @@ import { parseRequest } from '../../src/renders/parse.ts';
 import type { Upload } from '../../src/http/overlay/receive.ts';
 import { RenderAcceptor } from '../../src/renders/accept.ts';
 import { type BatchDependencies, batchRoutes } from '../../src/http/renders/batch-routes.ts';
-import { LinkBase } from '../../src/http/renders/link-base.ts';
+import { ResultLinks } from '../../src/http/renders/result-links.ts';
 import { sendAccepted } from '../../src/http/renders/render-replies.ts';
 import { StoredResults } from '../../src/renders/stored-results.ts';
 import { renderRoutes } from '../../src/http/renders/render-routes.ts';
@@ -35,7 +35,7 @@ const url = inject('postgresUrl');
 const FIELDS = { text: 'Hello', width: 64, height: 64 };
 const BASE = 'https://captions.example';
 const marketplace = { isClaimed: () => false, billingHeader: 'x-billing' };
-const linkBase = new LinkBase({
+const links = new ResultLinks({
   isAsync: true,
   lacksSharedStorage: false,
   publicUrl: BASE,
@@ -87,7 +87,7 @@ async function begin(database: TestDatabase): Promise<void> {
   const dependencies = {
     renders,
     storage,
-    linkBase,
+    links,
     marketplace,
     acceptor,
     keys: world.store.keys,
@@ -109,7 +109,7 @@ async function begin(database: TestDatabase): Promise<void> {
     return reply;
   });
   const results = new StoredResults({ renders, storage, resultHours: 24, serviceBytes: 1e12 });
-  const forLinks = { results, linkBase, marketplace, metrics: { charged: () => undefined } };
+  const forLinks = { results, links, marketplace, metrics: { charged: () => undefined } };
   app.post('/link', async (request, reply) => {
     await world.store.ledger.reserve(await world.hold(caller.accountId, { renderId: request.id, credits: 3 }));
     const lifetime = { signal: new AbortController().signal };

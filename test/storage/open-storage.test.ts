@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readSettings } from '../../src/config/settings.ts';
-import { openStorage } from '../../src/main/background/open-storage.ts';
+import { openStorage } from '../../src/main/open-storage.ts';
 import type { Logger } from '../../src/telemetry/logger.ts';
 import { type RunningS3, startS3rver } from '../running-s3.ts';
 

@@ -6,7 +6,7 @@ import type { Authenticator, RecognizedCaller } from '../access/authenticate.ts'
 import type { Caller } from '../../account/caller.ts';
 import { readIdempotencyKey } from '../access/idempotency-key.ts';
 import type { Marketplace } from '../access/marketplace.ts';
-import type { LinkBase } from '../renders/link-base.ts';
+import type { ResultLinks } from '../renders/result-links.ts';
 import { prefersAsync } from '../renders/prefer.ts';
 import { onClosed } from '../transport/on-closed.ts';
 import { recordOf } from '../transport/request-record.ts';
@@ -17,7 +17,7 @@ export interface AdmitDependencies {
   readonly marketplace: Marketplace;
   readonly admission: Admission;
   readonly refusals: Refusals;
-  readonly linkBase: LinkBase;
+  readonly links: ResultLinks;
 }
 
 export interface Admitted {
@@ -42,7 +42,7 @@ export function byCredentials(authenticator: Authenticator): Identify {
 
 /** Checks in the documented order: key, state of the plan, rate, concurrency. */
 export async function admit(
-  { marketplace, admission, refusals, linkBase }: AdmitDependencies,
+  { marketplace, admission, refusals, links }: AdmitDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   identify: Identify,
@@ -62,7 +62,7 @@ export async function admit(
     await admission.countRequest(caller, setHeaders);
     const isAsync = prefersAsync(request.headers);
     // An asynchronous render waits for a slot after the request has ended.
-    if (isAsync) linkBase.assertAsyncAvailable(request);
+    if (isAsync) links.assertAsyncAvailable(request);
     onClosed(reply.raw, isAsync ? await admission.enterUpload(caller) : await admission.enter(caller));
     const idempotencyKey = readIdempotencyKey(request.headers);
     return { caller, idempotencyKey, prefersAsync: isAsync };

@@ -4,14 +4,14 @@ import type { FastifyRequest } from 'fastify';
 import type { Remembered } from '../../store/ledger/holds.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Marketplace } from '../access/marketplace.ts';
-import type { LinkBase } from '../renders/link-base.ts';
+import type { ResultLinks } from '../renders/result-links.ts';
 import { sendRender } from '../renders/render-replies.ts';
 import { recordOf } from '../transport/request-record.ts';
 import { type IdempotentRequest, REPLAYED } from '../../renders/idempotency.ts';
 import type { OverlayContext } from './overlay-context.ts';
 import type { Reservation } from '../../renders/reserve.ts';
 import { DeliveryBroken } from '../../renders/delivery-broken.ts';
-import type { FileSender } from './send.ts';
+import type { FileSender } from './file-sender.ts';
 import type { Upload } from './receive.ts';
 import type { ParsedRequest } from '../../renders/parse.ts';
 import type { StoredResults } from '../../renders/stored-results.ts';
@@ -22,7 +22,7 @@ export interface DeliverDependencies {
   readonly marketplace: Marketplace;
   readonly metrics: Metrics;
   readonly results: StoredResults;
-  readonly linkBase: LinkBase;
+  readonly links: ResultLinks;
 }
 
 /** A finished render of a request that waits. */
@@ -38,7 +38,7 @@ export interface RequestDelivery {
 
 /** Delivers with `deliver=url`: the result is stored and charged before the response, which has a link to it. */
 export async function deliverLink(
-  { results, linkBase, marketplace, metrics }: DeliverDependencies,
+  { results, links, marketplace, metrics }: DeliverDependencies,
   { caller, request, reply, lifetime }: OverlayContext,
   { upload, parsed, finished, reservation, remembered }: RequestDelivery,
 ): Promise<void> {
@@ -48,7 +48,7 @@ export async function deliverLink(
   const result = { renderId: request.id, caller, finished, credits, form: upload, parsed, remembered };
   const render = await results.add(result, lifetime.signal);
   reply.headers(billingHeaders(marketplace, request, reservation));
-  sendRender(reply, { render, isReplay: false, baseUrl: linkBase.urlFor(request) });
+  sendRender(reply, { render, isReplay: false, baseUrl: links.baseUrlFor(request) });
   metrics.charged(credits);
   record.credits = credits;
 }

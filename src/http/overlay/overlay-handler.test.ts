@@ -11,7 +11,7 @@ import { WorkArea } from '../../media/work-area.ts';
 import { FetchPolicy } from '../../fetch/fetch-policy.ts';
 import { type OverlayDependencies, overlayRoute } from './overlay-route.ts';
 import { RunningRequests } from '../transport/running-requests.ts';
-import { FileSender } from './send.ts';
+import { FileSender } from './file-sender.ts';
 
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 const CALLER = {

@@ -20,7 +20,7 @@ import { assertSameAsset, fetchAsset } from '../../renders/fetch-asset.ts';
 import { type IdempotencyKeys, type IdempotentRequest, REPLAYED } from '../../renders/idempotency.ts';
 import type { OverlayContext } from './overlay-context.ts';
 import {
-  assertStored,
+  assertWebhookFits,
   type ParsedRequest,
   parseRequest,
   requestTypeOf,
@@ -97,15 +97,15 @@ async function parse(
 }
 
 async function accept(
-  { acceptor, linkBase }: HandlerDependencies,
+  { acceptor, links }: HandlerDependencies,
   { caller, idempotencyKey, request, reply, lifetime: { signal } }: OverlayContext,
   form: Upload,
   parsed: ParsedRequest | UnfetchedRequest,
 ): Promise<void> {
-  linkBase.assertAsyncAvailable(request);
+  links.assertAsyncAvailable(request);
   await form.asset?.save?.();
   const accepted = await acceptor.accept({ renderId: request.id, caller, idempotencyKey, form, parsed, signal });
-  sendAccepted(reply, { ...accepted, baseUrl: linkBase.urlFor(request) });
+  sendAccepted(reply, { ...accepted, baseUrl: links.baseUrlFor(request) });
 }
 
 interface WaitingRequest {
@@ -120,15 +120,15 @@ async function replayOrRender(
   waiting: WaitingRequest,
 ): Promise<void> {
   const { caller, idempotencyKey, request, reply, directory } = context;
-  const { results, linkBase, idempotency, sender } = dependencies;
+  const { results, links, idempotency, sender } = dependencies;
   const { upload, parsed } = waiting;
-  assertStored(parsed);
-  if (parsed.delivery.isLink) linkBase.assertAvailable(request);
+  assertWebhookFits(parsed);
+  if (parsed.delivery.isLink) links.assertAvailable(request);
   const claim = await idempotency.claim(caller, idempotencyKey, upload, request.id, directory);
   if (claim.replay && parsed.delivery.isLink) {
     const render = await results.find(caller, claim.replay.renderId);
     if (render) {
-      sendRender(reply, { render, isReplay: true, baseUrl: linkBase.urlFor(request) });
+      sendRender(reply, { render, isReplay: true, baseUrl: links.baseUrlFor(request) });
       return;
     }
   }

@@ -34,7 +34,7 @@ import type { RenderProgress } from './render-progress.ts';
 /** A preview has no asset. This leaves room for subtitles, and for the clear error about an asset. */
 const MAX_PREVIEW_BYTES = 256 * 1024;
 
-export interface PlaygroundDependencies
+export interface GuestDependencies
   extends Pick<OverlayDependencies, 'workArea' | 'uploads' | 'sender' | 'deadlineMs' | 'shutdown'> {
   readonly renderer: Pick<Renderer, 'open'>;
   readonly limits: PlanLimits;
@@ -65,7 +65,7 @@ type GuestOrder = Pick<RenderOrder<Payment, unknown>, 'source' | 'limits' | 'com
 
 type Prepare = (guest: GuestRequest, upload: Upload) => Promise<GuestOrder>;
 
-export function playgroundRoutes(dependencies: PlaygroundDependencies): RouteGroup {
+export function guestRoutes(dependencies: GuestDependencies): RouteGroup {
   const { addressLimits, rendersPerDay, progress, limits } = dependencies;
   const previews: GuestLimits = {
     minute: new AddressLimit(dependencies.previewsPerMinute),
@@ -109,7 +109,7 @@ export function playgroundRoutes(dependencies: PlaygroundDependencies): RouteGro
 type MaxBytes = Pick<PlanLimits, 'imageBytes' | 'videoBytes'>;
 
 async function handle(
-  dependencies: PlaygroundDependencies,
+  dependencies: GuestDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
   { maxBytes, prepare }: { readonly maxBytes: MaxBytes; readonly prepare: Prepare },
@@ -146,7 +146,7 @@ interface GuestRender {
 }
 
 async function renderForGuest(
-  { sender }: PlaygroundDependencies,
+  { sender }: GuestDependencies,
   { request, reply, directory, lifetime: { signal } }: GuestRequest,
   { upload, lease, order }: GuestRender,
 ): Promise<void> {
@@ -169,7 +169,7 @@ async function renderForGuest(
   });
 }
 
-function previewOrder({ limits }: PlaygroundDependencies, { request }: GuestRequest, upload: Upload): GuestOrder {
+function previewOrder({ limits }: GuestDependencies, { request }: GuestRequest, upload: Upload): GuestOrder {
   refuseAsset(upload);
   const recipe = composePreview(upload, request.query);
   const canvas = { kind: 'canvas', ...recipe.canvas } as const;
@@ -184,7 +184,7 @@ function previewOrder({ limits }: PlaygroundDependencies, { request }: GuestRequ
 
 /** A video counts as the day's clip once nothing prevents its render. */
 async function renderOrder(
-  { limits, clips }: PlaygroundDependencies,
+  { limits, clips }: GuestDependencies,
   { request }: GuestRequest,
   upload: Upload,
 ): Promise<GuestOrder> {

@@ -26,7 +26,7 @@ import {
   STORED_ERRORS,
   withSharedErrors,
 } from './openapi-parts.ts';
-import { LAYOUT_REQUEST, layoutOperation, usageOperation } from './openapi-reads.ts';
+import { LAYOUT_REQUEST, layoutOperation, usageOperation } from './openapi-layout-usage.ts';
 import { BATCH_REQUEST, renderPaths } from './openapi-renders.ts';
 import { WEBHOOK_REQUESTS, webhookPaths, webhooksSection } from './openapi-webhooks.ts';
 import { COMMON_HEADERS, FILE_HEADERS, HEADERS } from './response-headers.ts';

@@ -63,11 +63,11 @@ async function create(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<ResponseOf<'Batch'>> {
-  const { acceptor, admission, linkBase } = dependencies;
+  const { acceptor, admission, links } = dependencies;
   await admission.countRequest(caller, (headers) => {
     reply.headers(headers);
   });
-  linkBase.assertAsyncAvailable(request);
+  links.assertAsyncAvailable(request);
   const idempotencyKey = readIdempotencyKey(request.headers);
   const form = await receiveSmall(dependencies, request, reply, 'Send the batch as application/json.');
   const requests = requestsOf(form);
@@ -79,7 +79,7 @@ async function create(
     location: `${BATCHES_PATH}/${accepted.batchId}`,
     ...(accepted.isReplay && REPLAYED),
   });
-  return batchToJson(accepted.batchId, accepted.renders, linkBase.urlFor(request));
+  return batchToJson(accepted.batchId, accepted.renders, links.baseUrlFor(request));
 }
 
 /** Reads a body without a file. `advice` is for a caller that sends another type. */
@@ -114,7 +114,7 @@ async function show(
   request: FastifyRequest,
 ): Promise<ResponseOf<'Batch'>> {
   const renders = await rendersOf(dependencies, scope, batchId);
-  return batchToJson(batchId, renders, dependencies.linkBase.urlFor(request));
+  return batchToJson(batchId, renders, dependencies.links.baseUrlFor(request));
 }
 
 /**

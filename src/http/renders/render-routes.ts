@@ -10,7 +10,7 @@ import type { Keys } from '../../store/accounts/keys.ts';
 import type { Caller } from '../../account/caller.ts';
 import { type KeyRouteDependencies, keyRoute } from '../key-route.ts';
 import type { RouteGroup } from '../route-group.ts';
-import type { LinkBase } from './link-base.ts';
+import type { ResultLinks } from './result-links.ts';
 import { cancelRender, deleteEnded } from '../../renders/render-actions.ts';
 import type { RenderRunner } from '../../renders/render-runner.ts';
 import { RENDERS_PATH, renderToJson } from '../../renders/render-view.ts';
@@ -19,7 +19,7 @@ export interface RenderRouteDependencies extends KeyRouteDependencies {
   readonly renders: Renders;
   readonly keys: Pick<Keys, 'get'>;
   readonly storage: ObjectStorage;
-  readonly linkBase: LinkBase;
+  readonly links: ResultLinks;
   readonly runner: Pick<RenderRunner, 'cancel' | 'ended'>;
   /** Fires when running requests must end. */
   readonly shutdown: AbortSignal;
@@ -46,7 +46,7 @@ export function renderRoutes(dependencies: RenderRouteDependencies): RouteGroup 
             caller,
             async () => await waitForEnd(dependencies, scope, { id, waitSeconds, request }),
           );
-    return renderToJson(found(render), dependencies.linkBase.urlFor(request));
+    return renderToJson(found(render), dependencies.links.baseUrlFor(request));
   };
   return {
     register: (app) => {
@@ -60,7 +60,7 @@ export function renderRoutes(dependencies: RenderRouteDependencies): RouteGroup 
         keyRoute(dependencies, async (caller, request, reply) => {
           const kept = await cancelOrDelete(dependencies, await scopeOf(dependencies, caller), idOf(request));
           if (kept === undefined) reply.code(204);
-          return kept && renderToJson(kept, dependencies.linkBase.urlFor(request));
+          return kept && renderToJson(kept, dependencies.links.baseUrlFor(request));
         }),
       );
     },
@@ -139,7 +139,7 @@ async function waitForEnd(
 }
 
 async function list(
-  { renders, keys, linkBase }: RenderRouteDependencies,
+  { renders, keys, links }: RenderRouteDependencies,
   caller: Caller,
   request: FastifyRequest,
 ): Promise<ResponseOf<'RenderList'>> {
@@ -156,7 +156,7 @@ async function list(
   const rows = await renders.list(scope, { limit: limit + 1, after: cursor });
   const page = rows.slice(0, limit);
   return {
-    renders: page.map((render) => renderToJson(render, linkBase.urlFor(request))),
+    renders: page.map((render) => renderToJson(render, links.baseUrlFor(request))),
     next_cursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null,
   };
 }

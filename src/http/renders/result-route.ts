@@ -6,7 +6,7 @@ import { AppError } from '../../errors.ts';
 import type { ObjectRange, ObjectStorage } from '../../storage/object-storage.ts';
 import type { RenderRecord } from '../../store/renders/render.ts';
 import type { Renders } from '../../store/renders/renders.ts';
-import type { FileSender } from '../overlay/send.ts';
+import type { FileSender } from '../overlay/file-sender.ts';
 import type { RouteGroup } from '../route-group.ts';
 import { parseRange } from './range.ts';
 import { parseResult } from '../../renders/render-result.ts';

@@ -1,28 +1,28 @@
 // Wires up the playground: renders for visitors without a key, and renders that the account of a signed-in visitor pays for.
 
-import { deadlinesOf } from '../deadlines.ts';
-import type { Settings } from '../../config/settings.ts';
-import type { PlanBook } from '../../account/plans.ts';
+import { deadlinesOf } from './deadlines.ts';
+import type { Settings } from '../config/settings.ts';
+import type { PlanBook } from '../account/plans.ts';
 import {
   identifyMember,
   playgroundAccountRoutes,
   type PlaygroundAccountDependencies,
-} from '../../dashboard/playground/playground-account.ts';
-import { LocalLimits } from '../../limits/local-limits.ts';
-import { UploadBudget } from '../../renders/upload-budget.ts';
-import type { AccountRenderDependencies } from '../../http/playground/account-render.ts';
-import { FreeClips } from '../../limits/free-clips.ts';
-import { type PlaygroundDependencies, playgroundRoutes } from '../../http/playground/guest-routes.ts';
-import { RenderProgress } from '../../http/playground/render-progress.ts';
-import type { RouteGroup } from '../../http/route-group.ts';
-import type { Store } from '../../store/store.ts';
+} from '../dashboard/playground/playground-account.ts';
+import { LocalLimits } from '../limits/local-limits.ts';
+import { UploadBudget } from '../renders/upload-budget.ts';
+import type { AccountRenderDependencies } from '../http/playground/account-render.ts';
+import { FreeClips } from '../limits/free-clips.ts';
+import { type GuestDependencies, guestRoutes } from '../http/playground/guest-routes.ts';
+import { RenderProgress } from '../http/playground/render-progress.ts';
+import type { RouteGroup } from '../http/route-group.ts';
+import type { Store } from '../store/store.ts';
 
 /** The share of the disk space for uploads. */
 const GUEST_SHARE = 0.1;
 const PREVIEWS_PER_MINUTE = 60;
 const RENDERS_PER_MINUTE = 6;
 
-type Shared = Pick<PlaygroundDependencies, 'renderer' | 'workArea' | 'sender' | 'shutdown'> &
+type Shared = Pick<GuestDependencies, 'renderer' | 'workArea' | 'sender' | 'shutdown'> &
   Pick<PlaygroundAccountDependencies, 'sessionGuard'>;
 
 export interface PlaygroundWiring extends Shared {
@@ -43,7 +43,7 @@ export function wirePlayground(wiring: PlaygroundWiring): {
     maxBytes: settings.uploadMegabytes * 1_000_000 * GUEST_SHARE,
     maxSeconds: settings.uploadSeconds,
   });
-  const guests = playgroundRoutes({
+  const guests = guestRoutes({
     ...wiring,
     uploads,
     progress,

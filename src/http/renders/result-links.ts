@@ -5,7 +5,7 @@ import { AppError } from '../../errors.ts';
 import type { Marketplace } from '../access/marketplace.ts';
 import { requestBaseUrl } from '../transport/request-base-url.ts';
 
-export interface LinkOptions {
+export interface ResultLinkOptions {
   readonly isAsync: boolean;
   /** True if several servers may use the database, but each has a storage of its own. */
   readonly lacksSharedStorage: boolean;
@@ -18,10 +18,10 @@ export interface LinkOptions {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/u;
 
-export class LinkBase {
-  readonly #options: LinkOptions;
+export class ResultLinks {
+  readonly #options: ResultLinkOptions;
 
-  constructor(options: LinkOptions) {
+  constructor(options: ResultLinkOptions) {
     this.#options = options;
   }
 
@@ -51,7 +51,7 @@ export class LinkBase {
   }
 
   /** Of renders that exist, which may be older than a change of the settings. */
-  urlFor(request: FastifyRequest): string {
+  baseUrlFor(request: FastifyRequest): string {
     return this.#find(request) ?? '';
   }
 

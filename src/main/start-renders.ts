@@ -1,23 +1,23 @@
 // Wires asynchronous renders: storage, the runner, and the routes of renders, results and batches.
 
-import type { PlanBook } from '../../account/plans.ts';
-import type { Settings } from '../../config/settings.ts';
-import type { Renderer } from '../../dispatch/renderer.ts';
-import { RenderAcceptor } from '../../renders/accept.ts';
-import { batchRoutes } from '../../http/renders/batch-routes.ts';
-import { LinkBase } from '../../http/renders/link-base.ts';
-import { StoredResults } from '../../renders/stored-results.ts';
-import { RenderActions } from '../../renders/render-actions.ts';
-import type { StoredRenderJobDependencies } from '../../renders/stored-render-job.ts';
-import { RenderRunner } from '../../renders/render-runner.ts';
-import { renderRoutes, type RenderRouteDependencies } from '../../http/renders/render-routes.ts';
-import { resultRoutes } from '../../http/renders/result-route.ts';
-import { deleteExpiredObjects, deleteOldRecords } from '../../renders/retention.ts';
-import type { OverlayDependencies } from '../../http/overlay/overlay-route.ts';
-import type { RouteGroup } from '../../http/route-group.ts';
-import type { ObjectStorage } from '../../storage/object-storage.ts';
-import { isGone } from '../../store/owner.ts';
-import type { Store } from '../../store/store.ts';
+import type { PlanBook } from '../account/plans.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Renderer } from '../dispatch/renderer.ts';
+import { RenderAcceptor } from '../renders/accept.ts';
+import { batchRoutes } from '../http/renders/batch-routes.ts';
+import { ResultLinks } from '../http/renders/result-links.ts';
+import { StoredResults } from '../renders/stored-results.ts';
+import { RenderActions } from '../renders/render-actions.ts';
+import type { StoredRenderJobDependencies } from '../renders/stored-render-job.ts';
+import { RenderRunner } from '../renders/render-runner.ts';
+import { renderRoutes, type RenderRouteDependencies } from '../http/renders/render-routes.ts';
+import { resultRoutes } from '../http/renders/result-route.ts';
+import { deleteExpiredObjects, deleteOldRecords } from '../renders/retention.ts';
+import type { OverlayDependencies } from '../http/overlay/overlay-route.ts';
+import type { RouteGroup } from '../http/route-group.ts';
+import type { ObjectStorage } from '../storage/object-storage.ts';
+import { isGone } from '../store/owner.ts';
+import type { Store } from '../store/store.ts';
 import { openStorage, storedBytesLimit } from './open-storage.ts';
 import { PeriodicTasks } from './periodic-tasks.ts';
 
@@ -36,7 +36,7 @@ export interface RendersOptions extends Shared {
 }
 
 export interface RenderServices {
-  readonly parts: Pick<OverlayDependencies, 'acceptor' | 'linkBase' | 'results' | 'users'>;
+  readonly parts: Pick<OverlayDependencies, 'acceptor' | 'links' | 'results' | 'users'>;
   readonly groups: readonly RouteGroup[];
   readonly forPages: { readonly renderActions: RenderActions };
   /** Claims no more renders, and gives back those that haven't ended after `graceMs`. */
@@ -60,7 +60,7 @@ export async function startRenders(options: RendersOptions): Promise<RenderServi
       'asynchronous renders are refused: with PostgreSQL, set STORYBAR_STORAGE to a bucket or directory that all servers share',
     );
   }
-  const linkBase = new LinkBase({ isAsync, lacksSharedStorage, publicUrl, host, marketplace });
+  const links = new ResultLinks({ isAsync, lacksSharedStorage, publicUrl, host, marketplace });
   const results = new StoredResults({ renders, storage, resultHours, serviceBytes });
   const runner = new RenderRunner({
     ...options,
@@ -76,9 +76,9 @@ export async function startRenders(options: RendersOptions): Promise<RenderServi
   // This also runs with STORYBAR_ASYNC=off, so that renders that were accepted earlier are finished.
   await releaseLost(options);
   runner.start();
-  const forRoutes = { ...options, renders, storage, linkBase, keys, users, runner, acceptor };
+  const forRoutes = { ...options, renders, storage, links, keys, users, runner, acceptor };
   return {
-    parts: { acceptor, linkBase, results, users },
+    parts: { acceptor, links, results, users },
     groups: [renderRoutes(forRoutes), resultRoutes({ ...options, renders, storage }), batchRoutes(forRoutes)],
     forPages: { renderActions: new RenderActions({ renders, storage, runner }) },
     stop: async (graceMs) => await runner.stop(graceMs),

@@ -1,18 +1,18 @@
 // Wires webhooks: the runner that sends them, their routes, and their periodic tasks.
 
-import type { Settings } from '../../config/settings.ts';
-import type { AssetFetcher } from '../../fetch/asset-fetcher.ts';
-import type { RouteGroup } from '../../http/route-group.ts';
-import { WebhookRunner } from '../../webhooks/webhook-runner.ts';
-import { WebhookSender } from '../../webhooks/webhook-sender.ts';
-import { webhookRoutes, type WebhookRouteDependencies } from '../../http/webhook-routes.ts';
-import type { Mailer } from '../../mail/mailer.ts';
-import { isGone } from '../../store/owner.ts';
-import type { Store } from '../../store/store.ts';
-import type { Logger } from '../../telemetry/logger.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
+import type { Settings } from '../config/settings.ts';
+import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
+import type { RouteGroup } from '../http/route-group.ts';
+import { WebhookRunner } from '../webhooks/webhook-runner.ts';
+import { WebhookSender } from '../webhooks/webhook-sender.ts';
+import { webhookRoutes, type WebhookRouteDependencies } from '../http/webhook-routes.ts';
+import type { Mailer } from '../mail/mailer.ts';
+import { isGone } from '../store/owner.ts';
+import type { Store } from '../store/store.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import { PeriodicTasks } from './periodic-tasks.ts';
-import { tellOwners } from './webhook-notices.ts';
+import { sendDisabledNotices } from '../webhooks/disabled-notices.ts';
 
 export interface WebhooksOptions extends Omit<WebhookRouteDependencies, 'keys' | 'wake'> {
   readonly settings: Settings;
@@ -71,7 +71,7 @@ export function startWebhooks(options: WebhooksOptions): WebhookServices {
 function startTasks(tasks: PeriodicTasks, options: WebhooksOptions): void {
   const { store } = options;
   tasks.every(SWEEP_MS, RELEASE_LOST, async () => await releaseLost(options));
-  tasks.every(NOTICES_MS, 'tell owners of disabled webhooks', async () => await tellOwners(options));
+  tasks.every(NOTICES_MS, 'tell owners of disabled webhooks', async () => await sendDisabledNotices(options));
   tasks.every(HOUR_MS, 'delete old webhooks', async () => {
     // A clock that may be years ahead must not delete anything.
     if (!(await store.ledger.heartbeat()).isTimeTrusted) return;

@@ -11,7 +11,7 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AppError } from '../../errors.ts';
 import { DeliveryBroken } from '../../renders/delivery-broken.ts';
-import { FileSender } from './send.ts';
+import { FileSender } from './file-sender.ts';
 
 /** A client that reads nothing gets less than half of this into socket buffers. */
 const HUGE_BYTES = 100_000_000;

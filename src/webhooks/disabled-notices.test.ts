@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { sqliteDatabase } from '../../../test/store/databases.ts';
-import { World } from '../../../test/store/world.ts';
-import type { AccountRole } from '../../account/roles.ts';
-import type { Email } from '../../mail/mailer.ts';
-import { createLogger } from '../../telemetry/logger.ts';
-import { type NoticeOptions, tellOwners } from './webhook-notices.ts';
+import { sqliteDatabase } from '../../test/store/databases.ts';
+import { World } from '../../test/store/world.ts';
+import type { AccountRole } from '../account/roles.ts';
+import type { Email } from '../mail/mailer.ts';
+import { createLogger } from '../telemetry/logger.ts';
+import { type NoticeOptions, sendDisabledNotices } from './disabled-notices.ts';
 
 let world: World;
 let sent: Email[];
@@ -37,7 +37,7 @@ async function join(accountId: string, email: string, accountRole: AccountRole):
 }
 
 const optionsWith = (mailer: NoticeOptions['mailer']): NoticeOptions => ({
-  settings: { publicUrl: 'https://storybar.example' },
+  publicUrl: 'https://storybar.example',
   store: world.store,
   mailer,
   logger: createLogger('silent', 'test'),
@@ -46,8 +46,8 @@ const working = optionsWith.bind(undefined, { send: async (email) => void sent.p
 
 it('tells the users of the account once, without the secret parts of the URL', async () => {
   await disabledEndpoint();
-  await tellOwners(working());
-  await tellOwners(working());
+  await sendDisabledNotices(working());
+  await sendDisabledNotices(working());
   expect(sent.map(({ to }) => to)).toEqual(['ann@example.com']);
   expect(sent[0]?.text).toContain('https://hooks.example. It responded with the status 410');
   expect(sent[0]?.text).toContain('https://storybar.example/dashboard/webhooks/hook');
@@ -56,19 +56,19 @@ it('tells the users of the account once, without the secret parts of the URL', a
 
 it('tries again after ten minutes when the mail server fails', async () => {
   await disabledEndpoint();
-  await tellOwners(optionsWith({ send: async () => await Promise.reject(new Error('no mail server')) }));
-  await tellOwners(working());
+  await sendDisabledNotices(optionsWith({ send: async () => await Promise.reject(new Error('no mail server')) }));
+  await sendDisabledNotices(working());
   expect(sent).toEqual([]);
   world.pass(10 * 60_000);
-  await tellOwners(working());
+  await sendDisabledNotices(working());
   expect(sent).toHaveLength(1);
 });
 
 it('tells no one without a mail server, also when one is configured later', async () => {
   await disabledEndpoint();
-  await tellOwners(optionsWith(undefined));
+  await sendDisabledNotices(optionsWith(undefined));
   world.pass(3_600_000);
-  await tellOwners(working());
+  await sendDisabledNotices(working());
   expect(sent).toEqual([]);
 });
 
@@ -83,9 +83,9 @@ it('tells every user who may develop once, although the mail server refuses one 
       sent.push(email);
     },
   });
-  await tellOwners(refusing);
+  await sendDisabledNotices(refusing);
   world.pass(10 * 60_000);
-  await tellOwners(refusing);
+  await sendDisabledNotices(refusing);
   expect(sent.map(({ to }) => to)).toEqual(['bob@example.com']);
 });
 
@@ -99,7 +99,7 @@ it('gives up after a day, with the same message id in every attempt', async () =
     },
   });
   for (let hour = 0; hour < 48; hour += 1) {
-    await tellOwners(failing);
+    await sendDisabledNotices(failing);
     world.pass(3_600_000);
   }
   expect(attempts).toHaveLength(25);

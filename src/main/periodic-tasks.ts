@@ -1,6 +1,6 @@
 // Tasks that a running server repeats. Each is independent: one that fails is logged and runs again at its next interval.
 
-import type { Logger } from '../../telemetry/logger.ts';
+import type { Logger } from '../telemetry/logger.ts';
 
 export class PeriodicTasks {
   readonly #logger: Logger;

@@ -1,24 +1,24 @@
 // Notifies the users of an account by email that one of its webhook endpoints was disabled.
 
-import { may } from '../../account/roles.ts';
-import type { Email, Mailer } from '../../mail/mailer.ts';
-import type { Store } from '../../store/store.ts';
-import type { User } from '../../store/people/user.ts';
-import type { WebhookEndpoint } from '../../store/webhooks/webhook.ts';
-import type { Settings } from '../../config/settings.ts';
-import type { Logger } from '../../telemetry/logger.ts';
-import { must } from '../../primitives/must.ts';
+import { may } from '../account/roles.ts';
+import type { Email, Mailer } from '../mail/mailer.ts';
+import type { Store } from '../store/store.ts';
+import type { User } from '../store/people/user.ts';
+import type { WebhookEndpoint } from '../store/webhooks/webhook.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { must } from '../primitives/must.ts';
 
 export interface NoticeOptions {
-  readonly settings: Pick<Settings, 'publicUrl'>;
+  /** Base URL of the site. */
+  readonly publicUrl: string;
   readonly store: Pick<Store, 'webhookEndpoints' | 'users'>;
   /** Undefined when the operator hasn't configured an SMTP server. */
   readonly mailer: Mailer | undefined;
   readonly logger: Logger;
 }
 
-/** Sends due notices. A notice that reached no user is retried in ten minutes, by any server, for a day. */
-export async function tellOwners(options: NoticeOptions): Promise<void> {
+/** A notice that reached no user is tried again in ten minutes, by any server, for a day. */
+export async function sendDisabledNotices(options: NoticeOptions): Promise<void> {
   const { store, mailer, logger } = options;
   for (;;) {
     const endpoint = await store.webhookEndpoints.claimNotice();
@@ -41,7 +41,7 @@ export async function tellOwners(options: NoticeOptions): Promise<void> {
 async function tell(
   endpoint: WebhookEndpoint,
   mailer: Mailer,
-  { settings, store, logger }: NoticeOptions,
+  { publicUrl, store, logger }: NoticeOptions,
 ): Promise<boolean> {
   const { id: endpointId, accountId } = endpoint;
   const users = await store.users.list(accountId);
@@ -51,7 +51,7 @@ async function tell(
   let failed = 0;
   for (const user of told) {
     try {
-      await mailer.send(noticeOf(endpoint, user, settings.publicUrl));
+      await mailer.send(noticeOf(endpoint, user, publicUrl));
     } catch (error) {
       failed += 1;
       const ids = { endpointId, accountId, userId: user.id };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_PLANS } from '../account/plans.ts';
-import { storageError, storageLimitsOf } from './storage-room.ts';
+import { storageError, storageLimitsOf } from './storage-limits.ts';
 
 describe('the storage of the service', () => {
   it('storage is open to new requests up to nine tenths, to those of free plans up to half, and to results until it is full', () => {

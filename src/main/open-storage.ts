@@ -3,13 +3,13 @@
 import { randomUUID } from 'node:crypto';
 import { rm, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Settings, SettingsError } from '../../config/settings.ts';
-import { AppError } from '../../errors.ts';
-import { messageOf } from '../../primitives/error-facts.ts';
-import { FileStorage } from '../../storage/file-storage.ts';
-import type { ObjectStorage } from '../../storage/object-storage.ts';
-import { S3Error } from '../../storage/s3/s3-error.ts';
-import type { Logger } from '../../telemetry/logger.ts';
+import { type Settings, SettingsError } from '../config/settings.ts';
+import { AppError } from '../errors.ts';
+import { messageOf } from '../primitives/error-facts.ts';
+import { FileStorage } from '../storage/file-storage.ts';
+import type { ObjectStorage } from '../storage/object-storage.ts';
+import { S3Error } from '../storage/s3/s3-error.ts';
+import type { Logger } from '../telemetry/logger.ts';
 
 const GIGABYTE = 1_000_000_000;
 /** The rest is for the database, for files of running requests and for everything else on the disk. */
@@ -53,7 +53,7 @@ async function openBucket(
     throw new SettingsError(missing.map((variable) => `${variable} must be set for STORYBAR_STORAGE=s3://${bucket}`));
   }
   // Loaded on demand, because most servers keep files on disk.
-  const { S3Storage } = await import('../../storage/s3/s3-storage.ts');
+  const { S3Storage } = await import('../storage/s3/s3-storage.ts');
   const storage = new S3Storage({
     bucket,
     prefix,
