@@ -29,7 +29,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   fetch: ['media', 'caption', 'errors.ts'],
   // How much an account, an address or a file may ask for.
   limits: ['store', 'account', 'errors.ts'],
-  // The use case: what happens to a render, whoever asks for it. It knows nothing of HTTP requests.
+  // The use case: the life of a render, whoever requests it. It knows nothing of HTTP requests.
   renders: [
     'api',
     'fetch',

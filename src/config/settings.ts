@@ -31,6 +31,12 @@ const SECRET = /_URL$|SECRET|PASSWORD|_KEY$|TOKEN|_HEADERS$/u;
 type Parsed<Item> = Item extends Setting<infer Value> ? Value : never;
 type Values<Table> = { readonly [Name in keyof Table]: Parsed<Table[Name]> };
 export type Settings = Values<typeof SETTINGS>;
+/** The parts of the settings. A function takes the part that it is about, or some settings by name. */
+export type StorageSettings = Values<typeof STORAGE_SETTINGS & typeof S3_SETTINGS>;
+export type SignInSettings = Values<typeof SIGN_IN_SETTINGS>;
+export type WorkerSettings = Values<typeof WORKER_SETTINGS>;
+export type ClusterSettings = Values<typeof CLUSTER_SETTINGS>;
+export type TelemetrySettings = Values<typeof TELEMETRY_SETTINGS>;
 export type ClientSettings = Values<typeof CLIENT_SETTINGS>;
 
 export class SettingsError extends Error {

@@ -18,12 +18,11 @@ export interface KeyRouteDependencies {
 type Handle = (caller: Caller, request: FastifyRequest, reply: FastifyReply) => Promise<object | undefined>;
 
 /** The key is checked before the body is read. `handle` returns the body of the response, if it has one. */
-export function keyRoute(
-  { authenticator, marketplace, admission }: KeyRouteDependencies,
-  handle: Handle,
-): RouteShorthandOptionsWithHandler {
+export type KeyRoute = (handle: Handle) => RouteShorthandOptionsWithHandler;
+
+export function createKeyRoute({ authenticator, marketplace, admission }: KeyRouteDependencies): KeyRoute {
   const callers = new WeakMap<FastifyRequest, Caller>();
-  return {
+  return (handle) => ({
     onRequest: async (request, reply) => {
       reply.headers({ vary: 'origin', 'cache-control': 'no-store' });
       if (marketplace.isClaimed(request.headers)) reply.header(marketplace.billingHeader, 'Credits=0');
@@ -41,5 +40,5 @@ export function keyRoute(
       if (body === undefined) return await reply.send();
       return await reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
     },
-  };
+  });
 }

@@ -17,11 +17,14 @@ import type { Caller } from '../account/caller.ts';
 import { smallBodyReader } from './overlay/body.ts';
 import { sendContinue } from './overlay/receive.ts';
 import { assertNoWarnings, layoutOf } from '../renders/strict.ts';
-import { type KeyRouteDependencies, keyRoute } from './key-route.ts';
+import type { Admission } from './access/admission.ts';
+import type { KeyRoute } from './key-route.ts';
 import { createRequestSignal } from './transport/request-signal.ts';
 import { watchPace } from '../fetch/pace.ts';
 
-export interface LayoutDependencies extends KeyRouteDependencies {
+export interface LayoutDependencies {
+  readonly keyRoute: KeyRoute;
+  readonly admission: Admission;
   readonly renderer: Renderer;
   readonly workArea: WorkArea;
   readonly deadlineMs: Readonly<Record<AssetKind, number>>;
@@ -36,7 +39,7 @@ const BARS_PER_REQUEST = 100;
 
 export function layoutRoute(dependencies: LayoutDependencies): RouteShorthandOptionsWithHandler {
   const open = new Map<string, number>();
-  return keyRoute(dependencies, async (caller, request, reply) => {
+  return dependencies.keyRoute(async (caller, request, reply) => {
     const { accountId } = caller;
     const others = open.get(accountId) ?? 0;
     if (others >= MAX_OPEN_PER_ACCOUNT) {

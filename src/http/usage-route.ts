@@ -6,9 +6,10 @@ import { remaining } from '../account/credits.ts';
 import { AppError, type FieldFault } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 import type { Caller } from '../account/caller.ts';
-import { type KeyRouteDependencies, keyRoute } from './key-route.ts';
+import type { KeyRoute } from './key-route.ts';
 
-export interface UsageRouteDependencies extends KeyRouteDependencies {
+export interface UsageRouteDependencies {
+  readonly keyRoute: KeyRoute;
   readonly store: Pick<Store, 'ledger' | 'usage' | 'keys'>;
 }
 
@@ -21,7 +22,7 @@ interface DayRange {
 }
 
 export function usageRoute(dependencies: UsageRouteDependencies): RouteShorthandOptionsWithHandler {
-  return keyRoute(dependencies, async (caller, request) => await usageOf(dependencies.store, caller, request));
+  return dependencies.keyRoute(async (caller, request) => await usageOf(dependencies.store, caller, request));
 }
 
 async function usageOf(

@@ -8,7 +8,8 @@ import { AppError, type FieldFault } from '../errors.ts';
 import type { Actor } from '../store/audit.ts';
 import type { Keys } from '../store/accounts/keys.ts';
 import type { Caller } from '../account/caller.ts';
-import { type KeyRouteDependencies, keyRoute } from './key-route.ts';
+import type { Admission } from './access/admission.ts';
+import type { KeyRoute } from './key-route.ts';
 import { receiveSmall } from './renders/batch-routes.ts';
 import { idOf, pageOf } from './renders/render-routes.ts';
 import type { RouteGroup } from './route-group.ts';
@@ -23,7 +24,9 @@ import {
   SECRET_PATH,
 } from '../webhooks/webhook-view.ts';
 
-export interface WebhookRouteDependencies extends KeyRouteDependencies {
+export interface WebhookRouteDependencies {
+  readonly keyRoute: KeyRoute;
+  readonly admission: Admission;
   readonly changes: WebhookChanges;
   readonly keys: Pick<Keys, 'get'>;
   /** Fires when running requests must end. */
@@ -46,7 +49,7 @@ type HandleCall = (call: ServerCall) => Promise<object | undefined>;
 export function webhookRoutes(dependencies: WebhookRouteDependencies): RouteGroup {
   const { changes } = dependencies;
   const route = (handle: HandleCall): RouteShorthandOptionsWithHandler =>
-    keyRoute(dependencies, async (caller, request, reply) => {
+    dependencies.keyRoute(async (caller, request, reply) => {
       const actor = await serverKey(dependencies, caller);
       return await handle({ caller, accountId: caller.accountId, actor, request, reply });
     });

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Settings, SettingsError } from '../config/settings.ts';
+import { type ClusterSettings, type Settings, SettingsError, type WorkerSettings } from '../config/settings.ts';
 import { totalmem } from 'node:os';
 import { fitMemory } from '../dispatch/fit-memory.ts';
 import { WorkerDirectory } from '../dispatch/worker-directory.ts';
@@ -36,6 +36,9 @@ export interface LocalWorkers {
   close(): Promise<void>;
 }
 
+/** What decides about the workers of this machine. */
+export type LocalWorkerSettings = WorkerSettings & Pick<Settings, 'dataDirectory' | 'natsUrl'>;
+
 type SandboxSettings = Pick<Settings, 'sandbox' | 'searchPath' | 'dataDirectory' | 'workerMemory' | 'outputBytes'>;
 
 /** The directories are on the same file system as the uploads, so that files are renamed and not copied. */
@@ -55,7 +58,11 @@ export async function chooseLocalSandbox(settings: SandboxSettings, directories:
   });
 }
 
-export async function startLocalWorkers(wanted: Settings, logger: Logger, metrics: Metrics): Promise<LocalWorkers> {
+export async function startLocalWorkers(
+  wanted: LocalWorkerSettings,
+  logger: Logger,
+  metrics: Metrics,
+): Promise<LocalWorkers> {
   const settings = withFittingMemory(wanted, logger);
   const directories = await openWorkerDirectories(settings.dataDirectory);
   const { sandbox, faults } = await chooseLocalSandbox(settings, directories);
@@ -86,7 +93,7 @@ export async function startLocalWorkers(wanted: Settings, logger: Logger, metric
 }
 
 /** Reduces the memory limits of workers if they don't fit into the memory limit of this process's cgroup. */
-function withFittingMemory(settings: Settings, logger: Logger): Settings {
+function withFittingMemory(settings: LocalWorkerSettings, logger: Logger): LocalWorkerSettings {
   const limit = process.constrainedMemory();
   const containerBytes = limit > 0 && limit < totalmem() ? limit : undefined;
   const { workers, workerMemory, videoWorkerMemory } = settings;
@@ -110,7 +117,7 @@ function withFittingMemory(settings: Settings, logger: Logger): Settings {
 }
 
 function startRenderer(
-  settings: Settings,
+  settings: LocalWorkerSettings,
   sandbox: Sandbox,
   directories: WorkArea,
   { logger, metrics }: { logger: Logger; metrics: Metrics },
@@ -143,10 +150,8 @@ function startRenderer(
   });
 }
 
-/**
- * Workers of a fleet take tickets for as many renders as they announce, so an additional worker would never be used.
- */
-function videosForShort({ natsUrl }: Pick<Settings, 'natsUrl'>): number {
+/** Workers of a fleet take tickets for as many renders as they announce, so another one would never be used. */
+function videosForShort({ natsUrl }: Pick<ClusterSettings, 'natsUrl'>): number {
   return natsUrl === '' ? 1 : 0;
 }
 

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Settings, SettingsError } from '../config/settings.ts';
+import { SettingsError, type StorageSettings } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
 import { messageOf } from '../primitives/error-facts.ts';
 import { FileStorage } from '../storage/file-storage.ts';
@@ -16,7 +16,7 @@ const GIGABYTE = 1_000_000_000;
 const DISK_SHARE = 0.5;
 const BUCKET_GIGABYTES = 1_000;
 
-export async function openStorage(settings: Settings, logger: Logger): Promise<ObjectStorage> {
+export async function openStorage(settings: StorageSettings, logger: Logger): Promise<ObjectStorage> {
   const { storage, dataDirectory } = settings;
   if (storage.kind === 's3') return await openBucket(settings, storage, logger);
   const directory = directoryOf(storage, dataDirectory);
@@ -27,20 +27,23 @@ export async function openStorage(settings: Settings, logger: Logger): Promise<O
   }
 }
 
-/** Returns how many bytes all accounts together may store if the setting is empty. Call it when the storage is open. */
-export async function storedBytesLimit({ storedGigabytes, storage, dataDirectory }: Settings): Promise<number> {
+/** How many bytes all accounts together may store, where the setting doesn't say. Call it when the storage is open. */
+export async function storedBytesLimit({ storedGigabytes, storage, dataDirectory }: StorageSettings): Promise<number> {
   if (storedGigabytes !== undefined) return storedGigabytes * GIGABYTE;
   if (storage.kind === 's3') return BUCKET_GIGABYTES * GIGABYTE;
   const { blocks, bsize } = await statfs(directoryOf(storage, dataDirectory));
   return Math.floor(blocks * bsize * DISK_SHARE);
 }
 
-function directoryOf(storage: Exclude<Settings['storage'], { readonly kind: 's3' }>, dataDirectory: string): string {
+function directoryOf(
+  storage: Exclude<StorageSettings['storage'], { readonly kind: 's3' }>,
+  dataDirectory: string,
+): string {
   return storage.kind === 'file' ? storage.directory : path.join(dataDirectory, 'objects');
 }
 
 async function openBucket(
-  settings: Settings,
+  settings: StorageSettings,
   { bucket, prefix }: { readonly bucket: string; readonly prefix: string },
   logger: Logger,
 ): Promise<ObjectStorage> {

@@ -4,9 +4,7 @@ import { deadlinesOf } from './deadlines.ts';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import type { PlanBook } from '../account/plans.ts';
 import type { Billing } from '../billing/billing.ts';
-import type { Settings } from '../config/settings.ts';
 import { Assets } from '../dashboard/assets.ts';
 import { loadPlainPages } from '../dashboard/docs/plain-pages.ts';
 import { shareImageRoutes } from '../dashboard/docs/share-images.ts';
@@ -16,42 +14,28 @@ import type { SessionGuard } from '../dashboard/identity/session-guard.ts';
 import type { Site } from '../dashboard/page.ts';
 import { privatePages } from '../dashboard/private-pages.ts';
 import { publicPages, type PublicPagesDependencies, publicTitles } from '../dashboard/public-pages.ts';
-import type { Renderer } from '../dispatch/renderer.ts';
 import type { ErrorPage } from '../api/problem.ts';
 import type { RenderActions } from '../renders/render-actions.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import type { WebhookChanges } from '../webhooks/webhook-changes.ts';
-import type { FileSender } from '../http/overlay/file-sender.ts';
 import type { Mailer } from '../mail/mailer.ts';
-import type { WorkArea } from '../media/work-area.ts';
-import type { Store } from '../store/store.ts';
-import type { HealthReport } from '../telemetry/health.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import { wireIdentity } from './wire-identity.ts';
-import { wirePlayground } from './wire-playground.ts';
+import type { ServerParts } from './server-parts.ts';
+import { type IdentityServices, wireIdentity } from './wire-identity.ts';
+import { type PlaygroundServices, wirePlayground } from './wire-playground.ts';
 import { VERSION } from './version.ts';
 
-export interface PagesDependencies {
-  readonly settings: Settings;
-  readonly plans: PlanBook;
-  readonly store: Store;
+/** What the pages need from other parts of the server. */
+export interface PagesServices {
   readonly billing: Billing;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  readonly health: () => HealthReport;
-  readonly renderer: Renderer;
   readonly renderActions: RenderActions;
-  readonly workArea: WorkArea;
-  readonly sender: FileSender;
-  readonly webhooks: WebhookChanges;
-  readonly shutdown: AbortSignal;
+  readonly webhookChanges: WebhookChanges;
 }
 
-type PlaygroundParts = ReturnType<typeof wirePlayground>['parts'];
-
-export async function createPages(dependencies: PagesDependencies): Promise<{
-  readonly playground: PlaygroundParts;
+export async function createPages(
+  parts: ServerParts,
+  services: PagesServices,
+): Promise<{
+  readonly playground: PlaygroundServices;
   readonly groups: readonly RouteGroup[];
   readonly errorPage: ErrorPage;
   /** Undefined when the operator hasn't configured an SMTP server. */
@@ -59,10 +43,36 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
   /** Call it before the store is closed. */
   readonly close: () => Promise<void>;
 }> {
-  const { settings, plans, store, logger, metrics, renderer, workArea, shutdown } = dependencies;
-  const { close, ...identityServices } = wireIdentity(settings, store, plans, logger, metrics.dependencies);
-  const signUpOpen = settings.signUp !== 'closed';
-  const site: Site = {
+  const { settings, plans, renderer, workArea, shutdown } = parts;
+  const identity = wireIdentity(parts);
+  const site = await createSite(settings.signUp !== 'closed');
+  const forPublicPages = await publicDependenciesOf(parts, site, identity.sessionGuard);
+  const playground = wirePlayground(parts, identity.sessionGuard);
+  return {
+    playground,
+    errorPage: errorPages(site),
+    mailer: identity.mailer,
+    close: identity.close,
+    groups: [
+      site.assets.routes,
+      publicPages(forPublicPages),
+      shareImageRoutes({
+        renderer,
+        workArea,
+        shutdown,
+        photo: site.assets.bytes('share.jpg'),
+        limits: plans.lowest.limits,
+        deadlineMs: deadlinesOf(settings),
+        titles: publicTitles(forPublicPages),
+      }),
+      ...playground.groups,
+      privatePagesOf(parts, site, identity, services),
+    ],
+  };
+}
+
+async function createSite(signUpOpen: boolean): Promise<Site> {
+  return {
     assets: await loadAssets(),
     navigation: [
       { path: '/playground', label: 'Playground' },
@@ -71,34 +81,34 @@ export async function createPages(dependencies: PagesDependencies): Promise<{
     ],
     signUpPath: signUpOpen ? '/signup' : undefined,
   };
-  const publicDependencies = await publicDependenciesOf(dependencies, site, identityServices.sessionGuard);
-  const { sessionGuard } = identityServices;
-  const playground = wirePlayground({ ...dependencies, sessionGuard });
-  return {
-    playground: playground.parts,
-    errorPage: errorPages(site),
-    mailer: identityServices.mailer,
-    close,
-    groups: [
-      site.assets.routes,
-      publicPages(publicDependencies),
-      shareImageRoutes({
-        renderer,
-        workArea,
-        shutdown,
-        photo: site.assets.bytes('share.jpg'),
-        limits: plans.lowest.limits,
-        deadlineMs: deadlinesOf(settings),
-        titles: publicTitles(publicDependencies),
-      }),
-      ...playground.groups,
-      privatePages({ ...dependencies, ...identityServices, site, signUpOpen, publicUrl: settings.publicUrl }),
-    ],
-  };
+}
+
+function privatePagesOf(
+  { settings, store, plans, health }: ServerParts,
+  site: Site,
+  { sessionGuard, identity, twoFactor, passkeySignIn, providerSignIn }: IdentityServices,
+  { billing, renderActions, webhookChanges }: PagesServices,
+): RouteGroup {
+  return privatePages({
+    site,
+    store,
+    plans,
+    billing,
+    identity,
+    sessionGuard,
+    renderActions,
+    twoFactor,
+    passkeySignIn,
+    providerSignIn,
+    health,
+    webhooks: webhookChanges,
+    signUpOpen: settings.signUp !== 'closed',
+    publicUrl: settings.publicUrl,
+  });
 }
 
 async function publicDependenciesOf(
-  { settings, plans, health }: PagesDependencies,
+  { settings, plans, health }: ServerParts,
   site: Site,
   sessionGuard: SessionGuard,
 ): Promise<PublicPagesDependencies> {

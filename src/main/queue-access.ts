@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { type Settings, SettingsError } from '../config/settings.ts';
+import { type ClusterSettings, SettingsError } from '../config/settings.ts';
 import type { QueueAccess } from '../dispatch/remote/shared/queue-access.ts';
 import { messageOf } from '../primitives/error-facts.ts';
 
 /** Checks the files at startup. NATS may become reachable later, but a wrong file stays wrong. */
-export function queueAccess(settings: Settings): QueueAccess {
+export function queueAccess(settings: ClusterSettings): QueueAccess {
   const faults = [
     ...fileFaults('STORYBAR_NATS_CREDS', settings.natsCredentials, '-----BEGIN NATS USER JWT-----'),
     ...fileFaults('STORYBAR_NATS_CA', settings.natsAuthorities, '-----BEGIN CERTIFICATE-----'),
@@ -20,13 +20,13 @@ export function queueAccess(settings: Settings): QueueAccess {
   };
 }
 
-/** Returns the hosts for logs, because the URLs may contain passwords. */
-export function natsHosts({ natsUrl }: Pick<Settings, 'natsUrl'>): string[] {
+/** For logs: the URLs may contain passwords. */
+export function natsHosts({ natsUrl }: Pick<ClusterSettings, 'natsUrl'>): string[] {
   return natsUrl.split(',').map((url) => new URL(url).host);
 }
 
 /** With an IP address in the URL, the NATS client would check the certificate for `localhost`. */
-function hostNameFaults({ natsUrl, natsAuthorities }: Settings): string[] {
+function hostNameFaults({ natsUrl, natsAuthorities }: ClusterSettings): string[] {
   const urls = natsUrl.split(',').map((url) => new URL(url));
   const isSecure = natsAuthorities !== '' || urls.some(({ protocol }) => protocol === 'tls:');
   if (!isSecure || !urls.some(({ hostname }) => isIP(hostname.replaceAll(/[[\]]/gu, '')) !== 0)) return [];

@@ -1,40 +1,25 @@
 // Composition root of the server. No other file knows every part.
 
-import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
-import { AssetFetcher } from '../fetch/asset-fetcher.ts';
-import { FetchPolicy } from '../fetch/fetch-policy.ts';
 import type { Admission } from '../http/access/admission.ts';
-import { LocalLimits } from '../limits/local-limits.ts';
-import { Connections } from '../http/transport/connections.ts';
-import { RunningRequests } from '../http/transport/running-requests.ts';
-import { FileSender } from '../http/overlay/file-sender.ts';
 import { createServer } from '../http/server.ts';
 import { serviceRoutes } from '../http/service-routes.ts';
-import { apiRoutes } from './api-routes.ts';
-import { WebhookChanges } from '../webhooks/webhook-changes.ts';
-import { UploadBudget } from '../renders/upload-budget.ts';
-import { WorkArea } from '../media/work-area.ts';
-import type { Store } from '../store/store.ts';
-import type { HealthReport } from '../telemetry/health.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import { assertPlans, healthOf, Readiness, warnAboutPublicSignUp } from './startup-checks.ts';
-import { loadPlans } from './load-plans.ts';
+import { Connections } from '../http/transport/connections.ts';
+import type { RunningRequests } from '../http/transport/running-requests.ts';
 import { messageOf } from '../primitives/error-facts.ts';
-import { keepFilesPrivate } from './private-files.ts';
-import { wireBilling } from './wire-access.ts';
-import { openStore } from './open-store.ts';
-import { openAll, type ResourceStack } from './resource-stack.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import { WebhookChanges } from '../webhooks/webhook-changes.ts';
+import { apiRoutes } from './api-routes.ts';
 import { createPages } from './pages.ts';
-import { assertPaymentSettings, startPayments } from './payments.ts';
+import { startPayments } from './payments.ts';
+import { keepFilesPrivate } from './private-files.ts';
+import { openAll, type ResourceStack } from './resource-stack.ts';
+import { openParts } from './server-parts.ts';
 import { startRenders } from './start-renders.ts';
 import { startWebhooks } from './start-webhooks.ts';
-import { startRenderer } from './start-renderer.ts';
-import { startTelemetry } from './start-telemetry.ts';
-import { VERSION } from './version.ts';
+import { Readiness } from './startup-checks.ts';
 import { printWelcome } from './welcome.ts';
 
 /** The time to send error responses after running requests were aborted. */
@@ -55,44 +40,24 @@ export async function serve(settings: Settings, showSecrets = false): Promise<Ru
 }
 
 async function open(settings: Settings, showSecrets: boolean, resources: ResourceStack): Promise<RunningServer> {
-  const { logger, metrics, traces } = resources.add(await startTelemetry(settings));
-  const plans = loadPlans(settings);
-  assertPaymentSettings(settings, plans);
-  warnAboutPublicSignUp(settings, logger);
-  const onBroken = (error: unknown): void => logger.warn({ err: error }, 'database connection failed, opening another');
-  const onRetry = (error: unknown): void => logger.warn({ err: error }, 'database unavailable, retrying');
-  const store = resources.add(
-    await onceAvailable(async () => await openStore(settings, onBroken, metrics.dependencies), onRetry),
-  );
-  await assertPlans(store, plans);
-  const billing = resources.add(await wireBilling(settings, store, plans, logger));
-  const workArea = resources.add(await WorkArea.open(path.join(settings.dataDirectory, 'work')));
-  const { renderer, sandbox } = resources.add(await startRenderer(settings, logger, metrics));
-  const readiness = new Readiness(renderer);
   const shutdown = new AbortController();
   let stage: 'serving' | 'draining' | 'closing' = 'serving';
-  const uploads = createUploadBudget(settings, metrics, billing.parts.admission);
-  const health = (): HealthReport => healthOf(renderer.status(), sandbox, metrics.latency);
+  const parts = await openParts(settings, shutdown.signal, resources);
+  const { logger, metrics, traces, plans, store, access, limits, health, fetcher } = parts;
   const payments = resources.add(await startPayments(settings, store, plans, logger, metrics.dependencies));
-  const sender = new FileSender(shutdown.signal, settings.downloadSeconds);
-  const running = new RunningRequests();
-  const forRenders = { renderer, workArea, uploads, sender, running };
-  const parts = { settings, logger, metrics, plans, store, billing: payments.billing, health, ...forRenders };
-  const fetcher = createFetcher(settings);
-  const changes = createWebhookChanges(store, fetcher);
-  const renders = resources.add(await startRenders({ ...parts, ...billing.parts, fetcher, shutdown: shutdown.signal }));
-  const forPages = { ...parts, ...renders.forPages, webhooks: changes };
-  const pages = resources.add(await createPages({ ...forPages, shutdown: shutdown.signal }));
-  const forWebhooks = { ...parts, ...billing.parts, fetcher, changes, mailer: pages.mailer };
-  const webhooks = resources.add(startWebhooks({ ...forWebhooks, shutdown: shutdown.signal }));
-  const forApi = { ...parts, billing: billing.parts, renders: renders.parts, playground: pages.playground };
-  const api = apiRoutes({ ...forApi, fetcher, shutdown: shutdown.signal });
+  const webhookChanges = new WebhookChanges({ store, policy: fetcher.policy, limits });
+  const renders = resources.add(await startRenders(parts));
+  const { billing } = payments;
+  const pages = resources.add(await createPages(parts, { billing, renderActions: renders.actions, webhookChanges }));
+  const webhooks = resources.add(startWebhooks(parts, webhookChanges, pages.mailer));
+  const api = apiRoutes(parts, renders, pages.playground);
+  const readiness = new Readiness(parts.renderer);
   const isReady = (): string | undefined => readiness.whyNot(stage !== 'serving');
   const service = serviceRoutes({ health, readiness: isReady, metrics, metricsToken: settings.metricsToken });
   const app = createServer({
     groups: [api, service, ...pages.groups, ...payments.groups, ...renders.groups, ...webhooks.groups],
     errors: { publicUrl: settings.publicUrl, errorPage: pages.errorPage },
-    log: { logger, metrics, traces, requests: billing.parts.requests },
+    log: { logger, metrics, traces, requests: access.requestLog },
     trustProxy: settings.trustProxy,
     uploadSeconds: settings.uploadSeconds,
     isDraining: () => stage !== 'serving',
@@ -107,38 +72,22 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
     url,
     close: async () => {
       stage = 'draining';
-      await drain(settings, billing.parts.admission, logger);
+      await drain(settings, access.admission, logger);
       stage = 'closing';
       const stopping = stopAccepting(app, connections, shutdown, graceMs);
       await Promise.all([stopping, renders.stop(graceMs), webhooks.stop(graceMs)]);
-      await waitForHandlers(running, logger);
+      await waitForHandlers(parts.running, logger);
       await resources.close();
       logger.info('server stopped');
     },
   };
 }
 
-function createUploadBudget(
-  { dataDirectory, uploadMegabytes, uploadSeconds }: Settings,
-  metrics: Metrics,
-  admission: Admission,
-): UploadBudget {
-  const limits = { maxBytes: uploadMegabytes * 1_000_000, maxSeconds: uploadSeconds };
-  const uploads = new UploadBudget(dataDirectory, limits);
-  metrics.watchRequests({ inside: () => admission.inside, reservedBytes: () => uploads.reservedBytes });
-  return uploads;
-}
-
-function createFetcher({ fetch, fetchAllow, publicUrl }: Settings): AssetFetcher {
-  const contact = publicUrl === '' ? '' : ` (+${publicUrl})`;
-  return new AssetFetcher({ policy: new FetchPolicy(fetch, fetchAllow), userAgent: `storybar/${VERSION}${contact}` });
-}
-
-function createWebhookChanges(store: Store, { policy }: AssetFetcher): WebhookChanges {
-  return new WebhookChanges({ store, policy, limits: store.limits ?? new LocalLimits() });
-}
-
-async function listen(app: FastifyInstance, { port, host }: Settings, logger: Logger): Promise<string> {
+async function listen(
+  app: FastifyInstance,
+  { port, host }: Pick<Settings, 'port' | 'host'>,
+  logger: Logger,
+): Promise<string> {
   try {
     const url = await app.listen({ port, host });
     logger.info({ url }, 'server listening');
@@ -149,7 +98,11 @@ async function listen(app: FastifyInstance, { port, host }: Settings, logger: Lo
 }
 
 /** Load balancers notice at their next check of `/ready`. Until then the server accepts requests. */
-async function drain({ drainSeconds }: Settings, admission: Admission, logger: Logger): Promise<void> {
+async function drain(
+  { drainSeconds }: Pick<Settings, 'drainSeconds'>,
+  admission: Admission,
+  logger: Logger,
+): Promise<void> {
   logger.info({ requests: admission.inside, seconds: drainSeconds }, 'server draining');
   await new Promise((resolve) => setTimeout(resolve, drainSeconds * 1_000));
 }

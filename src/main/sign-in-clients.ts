@@ -1,6 +1,6 @@
 // The sign-in providers that the operator has configured.
 
-import { type Settings, SettingsError } from '../config/settings.ts';
+import { type Settings, SettingsError, type SignInSettings } from '../config/settings.ts';
 import { GitHubClient } from '../dashboard/providers/github.ts';
 import { GoogleClient } from '../dashboard/providers/google.ts';
 import type { Throttle } from '../dashboard/identity/throttle.ts';
@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 /** A provider needs both credentials, and sends users back only to an address that is registered there. */
-export function assertSignInSettings(settings: Settings): void {
+export function assertSignInSettings(settings: SignInSettings & Pick<Settings, 'publicUrl'>): void {
   const faults = [
     ...faultsOf('STORYBAR_GOOGLE', settings.googleClientId, settings.googleClientSecret, settings.publicUrl),
     ...faultsOf('STORYBAR_GITHUB', settings.githubClientId, settings.githubClientSecret, settings.publicUrl),
@@ -19,7 +19,7 @@ export function assertSignInSettings(settings: Settings): void {
 }
 
 export function createProviderSignIn(
-  settings: Settings,
+  settings: SignInSettings & Pick<Settings, 'signUp' | 'operatorEmail'>,
   { users, linkedIdentities: identities }: Store,
   logger: Logger,
   throttle: Throttle,
@@ -38,7 +38,7 @@ export function createProviderSignIn(
   });
 }
 
-export function signInClients(settings: Settings): ProviderClient[] {
+export function signInClients(settings: SignInSettings): ProviderClient[] {
   const { googleClientId, googleClientSecret, googleIssuer } = settings;
   const { githubClientId, githubClientSecret, githubUrl } = settings;
   return [

@@ -1,7 +1,7 @@
 // Decides where renders run: in worker processes on this machine, on worker nodes behind the queue, or both.
 
 import { hostname } from 'node:os';
-import { type Settings, SettingsError } from '../config/settings.ts';
+import { type ClusterSettings, SettingsError, type WorkerSettings } from '../config/settings.ts';
 import { FallbackRenderer } from '../dispatch/remote/api-server/fallback-renderer.ts';
 import type { RemoteEvent } from '../dispatch/remote/api-server/remote-event.ts';
 import type { RemoteRenderer } from '../dispatch/remote/api-server/remote-renderer.ts';
@@ -12,7 +12,7 @@ import type { FleetReading } from '../telemetry/dependency-metrics.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { startLocalWorkers } from './local-workers.ts';
+import { type LocalWorkerSettings, startLocalWorkers } from './local-workers.ts';
 import { messageOf } from '../primitives/error-facts.ts';
 import { natsHosts, queueAccess } from './queue-access.ts';
 import { VERSION } from './version.ts';
@@ -23,12 +23,18 @@ export interface RendererServices {
   close(): Promise<void>;
 }
 
+type RendererSettings = LocalWorkerSettings & ClusterSettings;
+
 const WILDCARD_ADDRESSES: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 const NO_WORKERS: PoolStatus = { workers: 0, ready: 0, busy: 0, waiting: 0, backlogMs: 0, restarts: 0 };
 /** Added to the longest deadline, because clocks of different machines differ a little. */
 const EXPIRY_SLACK_MS = 60_000;
 
-export async function startRenderer(settings: Settings, logger: Logger, metrics: Metrics): Promise<RendererServices> {
+export async function startRenderer(
+  settings: RendererSettings,
+  logger: Logger,
+  metrics: Metrics,
+): Promise<RendererServices> {
   const { workers, videoWorkers, natsUrl } = settings;
   if (natsUrl === '') {
     if (workers === 0 || videoWorkers === 0) {
@@ -61,7 +67,11 @@ export async function startRenderer(settings: Settings, logger: Logger, metrics:
   };
 }
 
-async function startRemoteRenderer(settings: Settings, logger: Logger, metrics: Metrics): Promise<RemoteRenderer> {
+async function startRemoteRenderer(
+  settings: RendererSettings,
+  logger: Logger,
+  metrics: Metrics,
+): Promise<RemoteRenderer> {
   const { internalHost: host, internalPort: port } = settings;
   const queue = queueAccess(settings);
   const queueLogger = logger.child({ nats: natsHosts(settings) });
@@ -91,7 +101,7 @@ async function startRemoteRenderer(settings: Settings, logger: Logger, metrics: 
 }
 
 /** Accepted renders may run although new ones are refused. */
-function longestMs({ deadlineSeconds, videoDeadlineSeconds }: Settings): number {
+function longestMs({ deadlineSeconds, videoDeadlineSeconds }: WorkerSettings): number {
   return Math.max(deadlineSeconds * 1_000, videoDeadlineSeconds * 1_000, ASYNC_BUDGET_MS);
 }
 

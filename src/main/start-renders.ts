@@ -1,44 +1,27 @@
 // Wires asynchronous renders: storage, the runner, and the routes of renders, results and batches.
 
-import type { PlanBook } from '../account/plans.ts';
-import type { Settings } from '../config/settings.ts';
-import type { Renderer } from '../dispatch/renderer.ts';
-import { RenderAcceptor } from '../renders/accept.ts';
 import { batchRoutes } from '../http/renders/batch-routes.ts';
+import { renderRoutes } from '../http/renders/render-routes.ts';
 import { ResultLinks } from '../http/renders/result-links.ts';
-import { StoredResults } from '../renders/stored-results.ts';
-import { RenderActions } from '../renders/render-actions.ts';
-import type { StoredRenderJobDependencies } from '../renders/stored-render-job.ts';
-import { RenderRunner } from '../renders/render-runner.ts';
-import { renderRoutes, type RenderRouteDependencies } from '../http/renders/render-routes.ts';
 import { resultRoutes } from '../http/renders/result-route.ts';
-import { deleteExpiredObjects, deleteOldRecords } from '../renders/retention.ts';
-import type { OverlayDependencies } from '../http/overlay/overlay-route.ts';
 import type { RouteGroup } from '../http/route-group.ts';
+import { RenderAcceptor } from '../renders/accept.ts';
+import { RenderActions } from '../renders/render-actions.ts';
+import { RenderRunner } from '../renders/render-runner.ts';
+import { deleteExpiredObjects, deleteOldRecords } from '../renders/retention.ts';
+import { StoredResults } from '../renders/stored-results.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import { isGone } from '../store/owner.ts';
-import type { Store } from '../store/store.ts';
 import { openStorage, storedBytesLimit } from './open-storage.ts';
 import { PeriodicTasks } from './periodic-tasks.ts';
-
-type Shared = Pick<
-  StoredRenderJobDependencies,
-  'workArea' | 'uploads' | 'fetcher' | 'reservations' | 'failedDecodes' | 'logger' | 'metrics'
-> &
-  Pick<OverlayDependencies, 'marketplace' | 'sender' | 'shutdown'> &
-  Pick<RenderRouteDependencies, 'authenticator' | 'admission'>;
-
-export interface RendersOptions extends Shared {
-  readonly settings: Settings;
-  readonly store: Store;
-  readonly plans: PlanBook;
-  readonly renderer: Renderer;
-}
+import type { ServerParts } from './server-parts.ts';
 
 export interface RenderServices {
-  readonly parts: Pick<OverlayDependencies, 'acceptor' | 'links' | 'results' | 'users'>;
+  readonly acceptor: RenderAcceptor;
+  readonly links: ResultLinks;
+  readonly results: StoredResults;
+  readonly actions: RenderActions;
   readonly groups: readonly RouteGroup[];
-  readonly forPages: { readonly renderActions: RenderActions };
   /** Claims no more renders, and gives back those that haven't ended after `graceMs`. */
   stop(graceMs: number): Promise<void>;
   close(): Promise<void>;
@@ -48,39 +31,31 @@ const SWEEP_MS = 10_000;
 const RETENTION_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-export async function startRenders(options: RendersOptions): Promise<RenderServices> {
-  const { settings, store, plans, logger, marketplace } = options;
-  const { renders, accounts, keys, users } = store;
-  const { resultHours, publicUrl, host, isAsync } = settings;
+export async function startRenders(parts: ServerParts): Promise<RenderServices> {
+  const { settings, store, logger, access, fetcher, sender, shutdown } = parts;
+  const { renders, keys, users } = store;
+  const { keyRoute, admission } = access;
   const storage = await openStorage(settings, logger);
   const serviceBytes = await storedBytesLimit(settings);
-  const lacksSharedStorage = settings.databaseUrl !== '' && settings.storage.kind === 'default';
-  if (isAsync && lacksSharedStorage) {
-    logger.warn(
-      'asynchronous renders are refused: with PostgreSQL, set STORYBAR_STORAGE to a bucket or directory that all servers share',
-    );
-  }
-  const links = new ResultLinks({ isAsync, lacksSharedStorage, publicUrl, host, marketplace });
-  const results = new StoredResults({ renders, storage, resultHours, serviceBytes });
-  const runner = new RenderRunner({
-    ...options,
-    renders,
-    results,
-    storage,
-    accounts,
-    plans,
-    publicUrl: publicUrl || undefined,
-  });
+  const links = createLinks(parts);
+  const results = new StoredResults({ renders, storage, resultHours: settings.resultHours, serviceBytes });
+  const runner = createRunner(parts, storage, results);
   const acceptor = new RenderAcceptor({ renders, storage, logger, serviceBytes, wake: () => runner.wake() });
-  const tasks = startTasks(options, storage);
-  // This also runs with STORYBAR_ASYNC=off, so that renders that were accepted earlier are finished.
-  await releaseLost(options);
+  const tasks = startTasks(parts, storage);
+  // Also with STORYBAR_ASYNC=off: what was accepted before is rendered.
+  await releaseLost(parts);
   runner.start();
-  const forRoutes = { ...options, renders, storage, links, keys, users, runner, acceptor };
+  const forRoutes = { keyRoute, renders, keys, storage, links, runner, shutdown };
   return {
-    parts: { acceptor, links, results, users },
-    groups: [renderRoutes(forRoutes), resultRoutes({ ...options, renders, storage }), batchRoutes(forRoutes)],
-    forPages: { renderActions: new RenderActions({ renders, storage, runner }) },
+    acceptor,
+    links,
+    results,
+    actions: new RenderActions({ renders, storage, runner }),
+    groups: [
+      renderRoutes(forRoutes),
+      resultRoutes({ renders, storage, sender }),
+      batchRoutes({ ...forRoutes, admission, acceptor, users, fetcher }),
+    ],
     stop: async (graceMs) => await runner.stop(graceMs),
     close: async () => {
       tasks.stop();
@@ -90,12 +65,43 @@ export async function startRenders(options: RendersOptions): Promise<RenderServi
   };
 }
 
-function startTasks(options: RendersOptions, storage: ObjectStorage): PeriodicTasks {
-  const { store, logger } = options;
+function createLinks({ settings, access, logger }: ServerParts): ResultLinks {
+  const { isAsync, publicUrl, host, databaseUrl } = settings;
+  const lacksSharedStorage = databaseUrl !== '' && settings.storage.kind === 'default';
+  if (isAsync && lacksSharedStorage) {
+    logger.warn(
+      'asynchronous renders are refused: with PostgreSQL, set STORYBAR_STORAGE to a bucket or directory that all servers share',
+    );
+  }
+  return new ResultLinks({ isAsync, lacksSharedStorage, publicUrl, host, marketplace: access.marketplace });
+}
+
+function createRunner(parts: ServerParts, storage: ObjectStorage, results: StoredResults): RenderRunner {
+  const { settings, store, plans, access, fetcher, workArea, uploads, renderer, logger, metrics } = parts;
+  return new RenderRunner({
+    renders: store.renders,
+    accounts: store.accounts,
+    plans,
+    reservations: access.reservations,
+    failedDecodes: access.failedDecodes,
+    storage,
+    results,
+    fetcher,
+    workArea,
+    uploads,
+    renderer,
+    publicUrl: settings.publicUrl || undefined,
+    logger,
+    metrics,
+  });
+}
+
+function startTasks(parts: ServerParts, storage: ObjectStorage): PeriodicTasks {
+  const { store, logger } = parts;
   const retention = { renders: store.renders, storage, logger };
   const tasks = new PeriodicTasks(logger);
-  tasks.every(SWEEP_MS, 'release lost renders', async () => await releaseLost(options));
-  // A clock that may be years ahead must not delete anything.
+  tasks.every(SWEEP_MS, 'release lost renders', async () => await releaseLost(parts));
+  // Nothing is deleted by a clock that may be years ahead.
   const isTimeTrusted = async (): Promise<boolean> => (await store.ledger.heartbeat()).isTimeTrusted;
   tasks.every(RETENTION_MS, 'delete expired objects', async () => {
     if (!(await isTimeTrusted())) return;
@@ -108,8 +114,8 @@ function startTasks(options: RendersOptions, storage: ObjectStorage): PeriodicTa
   return tasks;
 }
 
-/** All processes that use an embedded store are on this machine, so dead ones are recognized immediately. */
-async function releaseLost({ store, settings, logger }: RendersOptions): Promise<void> {
+/** All processes that use an embedded store are on this machine, so a dead one is recognized at once. */
+async function releaseLost({ store, settings, logger }: ServerParts): Promise<void> {
   if (settings.databaseUrl !== '') return;
   const renderIds = await store.renders.releaseLost(isGone);
   if (renderIds.length > 0) logger.warn({ renderIds }, 'took over renders of a dead server');

@@ -1,7 +1,7 @@
 // The log, the metrics and the traces of a server.
 
 import { hostname } from 'node:os';
-import type { Settings } from '../config/settings.ts';
+import type { Settings, TelemetrySettings } from '../config/settings.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import type { OtlpExporter } from '../telemetry/otlp-exporter.ts';
@@ -19,7 +19,7 @@ export interface Telemetry {
 /** A collector that is down would fill the log, so messages are rare. The metric counts all spans. */
 const LOG_INTERVAL_MS = 60_000;
 
-export async function startTelemetry(settings: Settings): Promise<Telemetry> {
+export async function startTelemetry(settings: TelemetrySettings & Pick<Settings, 'logLevel'>): Promise<Telemetry> {
   const logger = createLogger(settings.logLevel, VERSION);
   logger.info({ pid: process.pid, nodejs: process.version }, 'server starting');
   const metrics = new Metrics(VERSION);
@@ -29,7 +29,7 @@ export async function startTelemetry(settings: Settings): Promise<Telemetry> {
 
 /** Loads the exporter only if there is a collector. */
 async function startTracing(
-  { otlpEndpoint: endpoint, otlpHeaders: headers }: Settings,
+  { otlpEndpoint: endpoint, otlpHeaders: headers }: TelemetrySettings,
   logger: Logger,
   { dependencies }: Metrics,
 ): Promise<OtlpExporter | undefined> {

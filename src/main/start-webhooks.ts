@@ -1,27 +1,15 @@
 // Wires webhooks: the runner that sends them, their routes, and their periodic tasks.
 
-import type { Settings } from '../config/settings.ts';
-import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
 import type { RouteGroup } from '../http/route-group.ts';
-import { WebhookRunner } from '../webhooks/webhook-runner.ts';
-import { WebhookSender } from '../webhooks/webhook-sender.ts';
-import { webhookRoutes, type WebhookRouteDependencies } from '../http/webhook-routes.ts';
+import { webhookRoutes } from '../http/webhook-routes.ts';
 import type { Mailer } from '../mail/mailer.ts';
 import { isGone } from '../store/owner.ts';
-import type { Store } from '../store/store.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import { PeriodicTasks } from './periodic-tasks.ts';
 import { sendDisabledNotices } from '../webhooks/disabled-notices.ts';
-
-export interface WebhooksOptions extends Omit<WebhookRouteDependencies, 'keys' | 'wake'> {
-  readonly settings: Settings;
-  readonly store: Store;
-  readonly fetcher: Pick<AssetFetcher, 'policy' | 'userAgent'>;
-  readonly mailer: Mailer | undefined;
-  readonly metrics: Metrics;
-  readonly logger: Logger;
-}
+import type { WebhookChanges } from '../webhooks/webhook-changes.ts';
+import { WebhookRunner } from '../webhooks/webhook-runner.ts';
+import { WebhookSender } from '../webhooks/webhook-sender.ts';
+import { PeriodicTasks } from './periodic-tasks.ts';
+import type { ServerParts } from './server-parts.ts';
 
 export interface WebhookServices {
   readonly groups: readonly RouteGroup[];
@@ -38,8 +26,14 @@ const NOTICES_MS = 5_000;
 const HOUR_MS = 3_600_000;
 const KEEP_DAYS = 30;
 
-export function startWebhooks(options: WebhooksOptions): WebhookServices {
-  const { settings, store, fetcher, metrics, logger } = options;
+/** `mailer` is undefined when the operator hasn't configured an SMTP server. */
+export function startWebhooks(
+  parts: ServerParts,
+  changes: WebhookChanges,
+  mailer: Mailer | undefined,
+): WebhookServices {
+  const { settings, store, access, fetcher, metrics, logger, shutdown } = parts;
+  const { keyRoute, admission } = access;
   let listeningUrl = '';
   const runner = new WebhookRunner({
     renders: store.renders,
@@ -52,12 +46,12 @@ export function startWebhooks(options: WebhooksOptions): WebhookServices {
   metrics.webhooks.watchSending(() => runner.sending);
   const tasks = new PeriodicTasks(logger);
   return {
-    groups: [webhookRoutes({ ...options, keys: store.keys, wake: () => runner.wake() })],
+    groups: [webhookRoutes({ keyRoute, admission, keys: store.keys, changes, wake: () => runner.wake(), shutdown })],
     start: async (url) => {
       listeningUrl = url;
       // The server is listening already, so a failing database must not end it. The task runs again later.
-      await tasks.once(RELEASE_LOST, async () => await releaseLost(options));
-      startTasks(tasks, options);
+      await tasks.once(RELEASE_LOST, async () => await releaseLost(parts));
+      startTasks(tasks, parts, mailer);
       runner.start();
     },
     stop: async (graceMs) => await runner.stop(graceMs),
@@ -68,10 +62,11 @@ export function startWebhooks(options: WebhooksOptions): WebhookServices {
   };
 }
 
-function startTasks(tasks: PeriodicTasks, options: WebhooksOptions): void {
-  const { store } = options;
-  tasks.every(SWEEP_MS, RELEASE_LOST, async () => await releaseLost(options));
-  tasks.every(NOTICES_MS, 'tell owners of disabled webhooks', async () => await sendDisabledNotices(options));
+function startTasks(tasks: PeriodicTasks, parts: ServerParts, mailer: Mailer | undefined): void {
+  const { settings, store, logger } = parts;
+  const notices = { publicUrl: settings.publicUrl, store, mailer, logger };
+  tasks.every(SWEEP_MS, RELEASE_LOST, async () => await releaseLost(parts));
+  tasks.every(NOTICES_MS, 'tell owners of disabled webhooks', async () => await sendDisabledNotices(notices));
   tasks.every(HOUR_MS, 'delete old webhooks', async () => {
     // A clock that may be years ahead must not delete anything.
     if (!(await store.ledger.heartbeat()).isTimeTrusted) return;
@@ -79,8 +74,8 @@ function startTasks(tasks: PeriodicTasks, options: WebhooksOptions): void {
   });
 }
 
-/** All processes that use an embedded store are on this machine, so dead ones are recognized immediately. */
-async function releaseLost({ store, settings, logger }: WebhooksOptions): Promise<void> {
+/** All processes that use an embedded store are on this machine, so a dead one is recognized at once. */
+async function releaseLost({ store, settings, logger }: ServerParts): Promise<void> {
   if (settings.databaseUrl !== '') return;
   const deliveryIds = await store.webhookDeliveries.releaseLost(isGone);
   if (deliveryIds.length > 0) logger.warn({ deliveryIds }, 'took over webhooks of a dead server');

@@ -109,7 +109,7 @@ function logEvent({ type, ...fields }: WorkerEvent, logger: Logger): void {
 
 /** `/health` is 503 unless the worker takes tickets, so that an orchestrator sees which workers are useful. */
 async function openHealth(
-  settings: Settings,
+  settings: Pick<Settings, 'host' | 'port' | 'metricsToken'>,
   node: WorkerNode,
   { renderer, sandbox }: LocalWorkers,
   metrics: Metrics,

@@ -47,18 +47,15 @@ export async function assertPlans(store: Store, plans: PlanBook): Promise<void> 
   throw new SettingsError(missing.map((name) => `STORYBAR_PLANS: the plan "${name}" is missing, but accounts use it`));
 }
 
-export function warnAboutPublicSignUp(settings: Settings, logger: Logger): void {
+type SignUpSettings = Pick<Settings, 'host' | 'signUp' | 'smtpUrl' | 'publicUrl'>;
+
+export function warnAboutPublicSignUp(settings: SignUpSettings, logger: Logger): void {
   const advice = publicSignUpAdvice(settings);
   if (advice) logger.warn({ host: settings.host, set: advice }, 'sign-up is open on a public address');
 }
 
-/**
- * Returns what to set on a server that lets anyone on the network sign up, or undefined when there is nothing to warn
- * about.
- */
-export function publicSignUpAdvice(
-  settings: Pick<Settings, 'host' | 'signUp' | 'smtpUrl' | 'publicUrl'>,
-): readonly string[] | undefined {
+/** What to set on a server that lets anyone on the network sign up; undefined when there is nothing to warn about. */
+export function publicSignUpAdvice(settings: SignUpSettings): readonly string[] | undefined {
   if (settings.signUp === 'closed' || isLoopback(settings.host)) return undefined;
   return [
     'STORYBAR_SIGN_UP=closed to require an invitation',

@@ -15,7 +15,7 @@ import { VERSION } from './version.ts';
 const SAMPLE_PHOTO = fileURLToPath(new URL('../../examples/photo.jpg', import.meta.url));
 
 export interface WelcomeOptions {
-  readonly settings: Settings;
+  readonly settings: Pick<Settings, 'operatorEmail' | 'publicUrl'>;
   readonly store: Store;
   readonly plans: PlanBook;
   readonly url: string;

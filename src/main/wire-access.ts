@@ -5,77 +5,72 @@ import type { PlanBook } from '../account/plans.ts';
 import type { Settings } from '../config/settings.ts';
 import { Admission } from '../http/access/admission.ts';
 import { Authenticator } from '../http/access/authenticate.ts';
-import { CreditReservations } from '../renders/reserve.ts';
-import { IdempotencyKeys } from '../renders/idempotency.ts';
-import { FailedDecodes } from '../limits/failed-decodes.ts';
-import { LocalLimits } from '../limits/local-limits.ts';
 import { Marketplace } from '../http/access/marketplace.ts';
-import type { OverlayDependencies } from '../http/overlay/overlay-route.ts';
+import { createKeyRoute, type KeyRoute } from '../http/key-route.ts';
+import { FailedDecodes } from '../limits/failed-decodes.ts';
+import { IdempotencyKeys } from '../renders/idempotency.ts';
 import { Refusals } from '../renders/refusals.ts';
 import { ReplayCache } from '../renders/replay-cache.ts';
+import { CreditReservations } from '../renders/reserve.ts';
+import type { Limits } from '../store/limits.ts';
 import { RequestLogWriter } from '../store/requests/request-log-writer.ts';
 import type { Store } from '../store/store.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Housekeeping } from './housekeeping.ts';
 
-type BillingParts = Pick<
-  OverlayDependencies,
-  'authenticator' | 'marketplace' | 'admission' | 'refusals' | 'idempotency' | 'reservations' | 'failedDecodes'
->;
-
-export interface BillingServices {
-  readonly parts: BillingParts & { readonly requests: RequestLogWriter };
+export interface AccessServices {
+  readonly authenticator: Authenticator;
+  readonly marketplace: Marketplace;
+  readonly admission: Admission;
+  readonly keyRoute: KeyRoute;
+  readonly failedDecodes: FailedDecodes;
+  readonly refusals: Refusals;
+  readonly requestLog: RequestLogWriter;
+  readonly idempotency: IdempotencyKeys;
+  readonly reservations: CreditReservations;
   /** Call after the last request and before the store is closed. */
   close(): Promise<void>;
 }
 
-export async function wireBilling(
-  settings: Settings,
-  store: Store,
-  plans: PlanBook,
-  logger: Logger,
-): Promise<BillingServices> {
-  const marketplace = new Marketplace(settings.marketplaceName, settings.marketplaceSecrets);
+interface AccessOptions {
+  readonly settings: Pick<
+    Settings,
+    'marketplaceName' | 'marketplaceSecrets' | 'dataDirectory' | 'databaseUrl' | 'replayMegabytes' | 'keepRendersDays'
+  >;
+  readonly store: Store;
+  readonly plans: PlanBook;
+  readonly limits: Limits;
+  readonly logger: Logger;
+}
+
+export async function wireAccess({ settings, store, plans, limits, logger }: AccessOptions): Promise<AccessServices> {
+  const { marketplaceName, marketplaceSecrets, dataDirectory, replayMegabytes, keepRendersDays } = settings;
+  const marketplace = new Marketplace(marketplaceName, marketplaceSecrets);
   const refusals = new Refusals(store.usage);
   const requestLog = new RequestLogWriter(store.requests);
-  const replayCache = await ReplayCache.open(
-    path.join(settings.dataDirectory, 'replays'),
-    settings.replayMegabytes * 1_000_000,
-  );
-  const reservations = new CreditReservations(store.ledger, logger);
-  const { keepRendersDays, databaseUrl } = settings;
-  const embedded = databaseUrl === '';
-  const housekeeping = new Housekeeping({
-    store,
-    refusals,
-    requestLog,
-    replayCache,
-    logger,
-    keepRendersDays,
-    embedded,
-  });
+  const replayCache = await ReplayCache.open(path.join(dataDirectory, 'replays'), replayMegabytes * 1_000_000);
+  const embedded = settings.databaseUrl === '';
+  const tasks = { store, refusals, requestLog, replayCache, logger, keepRendersDays, embedded };
+  const housekeeping = new Housekeeping(tasks);
   await housekeeping.start();
-  const limits = store.limits ?? new LocalLimits();
   const failedDecodes = new FailedDecodes(limits);
   const admission = new Admission(limits, failedDecodes);
+  const authenticator = new Authenticator({
+    store,
+    plans,
+    marketplace,
+    onMarkFailed: (error, keyId) => logger.warn({ keyId, err: error }, 'last use of an API key not written'),
+  });
   return {
-    parts: {
-      marketplace,
-      authenticator: new Authenticator({
-        store,
-        plans,
-        marketplace,
-        onMarkFailed: (error, keyId) => logger.warn({ keyId, err: error }, 'last use of an API key not written'),
-      }),
-      admission,
-      refusals,
-      requests: requestLog,
-      idempotency: new IdempotencyKeys(store.idempotency, replayCache, logger),
-      reservations,
-      failedDecodes,
-    },
-    close: async () => {
-      await housekeeping.stop();
-    },
+    authenticator,
+    marketplace,
+    admission,
+    keyRoute: createKeyRoute({ authenticator, marketplace, admission }),
+    failedDecodes,
+    refusals,
+    requestLog,
+    idempotency: new IdempotencyKeys(store.idempotency, replayCache, logger),
+    reservations: new CreditReservations(store.ledger, logger),
+    close: async () => await housekeeping.stop(),
   };
 }

@@ -1,6 +1,5 @@
 // Wires up sign-in for the site: sessions, passwords, emails and the first operator.
 
-import type { PlanBook } from '../account/plans.ts';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import { CreditEmails } from '../dashboard/credits/credit-emails.ts';
 import { SessionGuard } from '../dashboard/identity/session-guard.ts';
@@ -10,12 +9,9 @@ import { TwoFactor } from '../dashboard/identity/two-factor.ts';
 import { PasskeySignIn } from '../dashboard/identity/passkey-sign-in.ts';
 import { Throttle } from '../dashboard/identity/throttle.ts';
 import type { ProviderSignIn } from '../dashboard/providers/provider-sign-in.ts';
-import { LocalLimits } from '../limits/local-limits.ts';
 import { type Mailer, SmtpMailer } from '../mail/mailer.ts';
-import type { Store } from '../store/store.ts';
-import type { DependencyMetrics } from '../telemetry/dependency-metrics.ts';
-import type { Logger } from '../telemetry/logger.ts';
 import { PeriodicTasks } from './periodic-tasks.ts';
+import type { ServerParts } from './server-parts.ts';
 import { createProviderSignIn } from './sign-in-clients.ts';
 
 const CREDIT_EMAILS_MS = 10_000;
@@ -32,8 +28,10 @@ export interface IdentityServices {
   readonly close: () => Promise<void>;
 }
 
-/** Links in emails need a configured base URL, because the host header of a request can be forged. */
-export function assertEmailSettings({ smtpUrl, mailFrom, publicUrl }: Settings): void {
+type EmailSettings = Pick<Settings, 'smtpUrl' | 'mailFrom' | 'publicUrl'>;
+
+/** Links in emails need a configured base URL: the host header of a request can be forged. */
+export function assertEmailSettings({ smtpUrl, mailFrom, publicUrl }: EmailSettings): void {
   if (smtpUrl === '') return;
   const reason = 'is required when STORYBAR_SMTP_URL is set';
   const faults = [
@@ -43,13 +41,9 @@ export function assertEmailSettings({ smtpUrl, mailFrom, publicUrl }: Settings):
   if (faults.length > 0) throw new SettingsError(faults);
 }
 
-export function wireIdentity(
-  settings: Settings,
-  store: Store,
-  plans: PlanBook,
-  logger: Logger,
-  metrics: DependencyMetrics,
-): IdentityServices {
+export function wireIdentity(parts: ServerParts): IdentityServices {
+  const { settings, store, plans, limits, logger } = parts;
+  const metrics = parts.metrics.dependencies;
   const { smtpUrl, mailFrom, publicUrl, operatorEmail } = settings;
   const { users, sessions } = store;
   const mailer = smtpUrl === '' ? undefined : new SmtpMailer({ url: smtpUrl, from: mailFrom });
@@ -60,7 +54,7 @@ export function wireIdentity(
     },
   };
   const passwords = new Passwords();
-  const throttle = new Throttle(store.limits ?? new LocalLimits());
+  const throttle = new Throttle(limits);
   const identity = new Identity({
     users,
     passwords,

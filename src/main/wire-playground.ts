@@ -1,62 +1,52 @@
 // Wires up the playground: renders for visitors without a key, and renders that the account of a signed-in visitor pays for.
 
-import { deadlinesOf } from './deadlines.ts';
-import type { Settings } from '../config/settings.ts';
-import type { PlanBook } from '../account/plans.ts';
-import {
-  identifyMember,
-  playgroundAccountRoutes,
-  type PlaygroundAccountDependencies,
-} from '../dashboard/playground/playground-account.ts';
-import { LocalLimits } from '../limits/local-limits.ts';
-import { UploadBudget } from '../renders/upload-budget.ts';
+import type { SessionGuard } from '../dashboard/identity/session-guard.ts';
+import { identifyMember, playgroundAccountRoutes } from '../dashboard/playground/playground-account.ts';
 import type { AccountRenderDependencies } from '../http/playground/account-render.ts';
-import { FreeClips } from '../limits/free-clips.ts';
-import { type GuestDependencies, guestRoutes } from '../http/playground/guest-routes.ts';
+import { guestRoutes } from '../http/playground/guest-routes.ts';
 import { RenderProgress } from '../http/playground/render-progress.ts';
 import type { RouteGroup } from '../http/route-group.ts';
-import type { Store } from '../store/store.ts';
+import { FreeClips } from '../limits/free-clips.ts';
+import { UploadBudget } from '../renders/upload-budget.ts';
+import { deadlinesOf } from './deadlines.ts';
+import type { ServerParts } from './server-parts.ts';
 
 /** The share of the disk space for uploads. */
 const GUEST_SHARE = 0.1;
 const PREVIEWS_PER_MINUTE = 60;
 const RENDERS_PER_MINUTE = 6;
 
-type Shared = Pick<GuestDependencies, 'renderer' | 'workArea' | 'sender' | 'shutdown'> &
-  Pick<PlaygroundAccountDependencies, 'sessionGuard'>;
-
-export interface PlaygroundWiring extends Shared {
-  readonly settings: Settings;
-  readonly plans: PlanBook;
-  readonly store: Store;
+export interface PlaygroundServices extends Pick<AccountRenderDependencies, 'identifyMember' | 'progress'> {
+  readonly groups: readonly RouteGroup[];
 }
 
-export function wirePlayground(wiring: PlaygroundWiring): {
-  readonly groups: readonly RouteGroup[];
-  readonly parts: Pick<AccountRenderDependencies, 'identifyMember' | 'progress'>;
-} {
-  const { settings, plans, store } = wiring;
-  const addressLimits = store.limits ?? new LocalLimits();
+export function wirePlayground(parts: ServerParts, sessionGuard: SessionGuard): PlaygroundServices {
+  const { settings, plans, store, limits, renderer, workArea, sender, shutdown } = parts;
   const progress = new RenderProgress();
+  const accounts = { store, plans, sessionGuard };
   // Guests have disk space of their own, so they can't use up what paying callers need.
   const uploads = new UploadBudget(settings.dataDirectory, {
     maxBytes: settings.uploadMegabytes * 1_000_000 * GUEST_SHARE,
     maxSeconds: settings.uploadSeconds,
   });
   const guests = guestRoutes({
-    ...wiring,
+    renderer,
+    workArea,
     uploads,
+    sender,
     progress,
-    addressLimits,
+    addressLimits: limits,
     deadlineMs: deadlinesOf(settings),
     limits: plans.lowest.limits,
     previewsPerMinute: PREVIEWS_PER_MINUTE,
     rendersPerMinute: RENDERS_PER_MINUTE,
     rendersPerDay: settings.playgroundRendersPerDay,
-    clips: new FreeClips(addressLimits, settings.playgroundClipsPerDay),
+    clips: new FreeClips(limits, settings.playgroundClipsPerDay),
+    shutdown,
   });
   return {
-    groups: [guests, progress.routes, playgroundAccountRoutes(wiring)],
-    parts: { identifyMember: identifyMember(wiring), progress },
+    groups: [guests, progress.routes, playgroundAccountRoutes(accounts)],
+    identifyMember: identifyMember(accounts),
+    progress,
   };
 }

@@ -11,6 +11,7 @@ import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_PLANS } from '../../src/account/plans.ts';
 import { AppError } from '../../src/errors.ts';
+import { createKeyRoute, type KeyRouteDependencies } from '../../src/http/key-route.ts';
 import { batchRoutes } from '../../src/http/renders/batch-routes.ts';
 import { type ResultOfRequest, StoredResults } from '../../src/renders/stored-results.ts';
 import { OutcomeUnknown } from '../../src/store/engine.ts';
@@ -186,10 +187,12 @@ describe('DELETE of a batch', () => {
     batchRoutes({
       renders,
       runner: { cancel: () => undefined },
-      links: { urlFor: () => 'http://localhost' },
-      authenticator: { authenticate: () => CALLER },
-      marketplace: { isClaimed: () => false },
-      admission: { countFreeRequest: () => undefined },
+      links: { baseUrlFor: () => 'http://localhost' },
+      keyRoute: createKeyRoute({
+        authenticator: { authenticate: () => CALLER },
+        marketplace: { isClaimed: () => false },
+        admission: { countFreeRequest: () => undefined },
+      } as unknown as KeyRouteDependencies),
     } as unknown as Parameters<typeof batchRoutes>[0]).register(app);
     const response = await app.inject({ method: 'DELETE', url: '/v1/batches/b' });
     await app.close();

@@ -68,7 +68,7 @@ async function start(): Promise<void> {
     renderer: {
       open: () => ({ choose: () => undefined, render: renderHugeFile, close: () => undefined }),
     },
-    failures: { countFailure: async () => undefined },
+    failedDecodes: { count: async () => undefined },
     uploads: {
       maxSeconds: 60,
       reserve: async () => ({ grow: () => undefined, addResult: () => undefined, release: () => undefined }),

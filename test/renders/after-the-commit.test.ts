@@ -17,6 +17,7 @@ import type { OverlayContext } from '../../src/http/overlay/overlay-context.ts';
 import { parseRequest } from '../../src/renders/parse.ts';
 import type { Upload } from '../../src/http/overlay/receive.ts';
 import { RenderAcceptor } from '../../src/renders/accept.ts';
+import { createKeyRoute } from '../../src/http/key-route.ts';
 import { type BatchDependencies, batchRoutes } from '../../src/http/renders/batch-routes.ts';
 import { ResultLinks } from '../../src/http/renders/result-links.ts';
 import { sendAccepted } from '../../src/http/renders/render-replies.ts';
@@ -84,15 +85,15 @@ async function begin(database: TestDatabase): Promise<void> {
     wake: () => undefined,
     serviceBytes: 1e12,
   });
+  const admission = { countFreeRequest: async () => undefined, countRequest: async () => undefined };
   const dependencies = {
     renders,
     storage,
     links,
-    marketplace,
     acceptor,
     keys: world.store.keys,
-    authenticator: { authenticate: async () => caller },
-    admission: { countFreeRequest: async () => undefined, countRequest: async () => undefined },
+    admission,
+    keyRoute: createKeyRoute({ authenticator: { authenticate: async () => caller }, marketplace, admission } as never),
     runner: { cancel: () => undefined, ended: async () => undefined },
     fetcher: { policy: new FetchPolicy('off', []) },
     shutdown: new AbortController().signal,

@@ -16,8 +16,8 @@ import { BATCHES_PATH, batchToJson, MAX_BATCH } from '../../renders/render-view.
 import { urlPolicyFor } from '../../renders/webhook-url-rule.ts';
 import type { Users } from '../../store/people/users.ts';
 import type { RenderRecord, RenderScope } from '../../store/renders/render.ts';
+import type { Admission } from '../access/admission.ts';
 import { readIdempotencyKey } from '../access/idempotency-key.ts';
-import { keyRoute } from '../key-route.ts';
 import { smallBodyReader } from '../overlay/body.ts';
 import { sendContinue } from '../overlay/receive.ts';
 import type { RouteGroup } from '../route-group.ts';
@@ -25,6 +25,7 @@ import { createRequestSignal } from '../transport/request-signal.ts';
 import { idOf, type RenderRouteDependencies, scopeOf } from './render-routes.ts';
 
 export interface BatchDependencies extends RenderRouteDependencies {
+  readonly admission: Admission;
   readonly acceptor: RenderAcceptor;
   readonly users: Pick<Users, 'list'>;
   readonly fetcher: Pick<AssetFetcher, 'policy'>;
@@ -37,17 +38,17 @@ export function batchRoutes(dependencies: BatchDependencies): RouteGroup {
     register: (app) => {
       app.post(
         BATCHES_PATH,
-        keyRoute(dependencies, async (caller, request, reply) => await create(dependencies, caller, request, reply)),
+        dependencies.keyRoute(async (caller, request, reply) => await create(dependencies, caller, request, reply)),
       );
       app.get(
         `${BATCHES_PATH}/:id`,
-        keyRoute(dependencies, async (caller, request) => {
+        dependencies.keyRoute(async (caller, request) => {
           return await show(dependencies, await scopeOf(dependencies, caller), idOf(request), request);
         }),
       );
       app.delete(
         `${BATCHES_PATH}/:id`,
-        keyRoute(dependencies, async (caller, request, reply) => {
+        dependencies.keyRoute(async (caller, request, reply) => {
           const batch = await cancelBatch(dependencies, await scopeOf(dependencies, caller), request);
           if (batch === undefined) reply.code(204);
           return batch;

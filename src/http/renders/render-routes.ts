@@ -8,14 +8,15 @@ import type { RenderRecord, RenderScope } from '../../store/renders/render.ts';
 import type { Renders } from '../../store/renders/renders.ts';
 import type { Keys } from '../../store/accounts/keys.ts';
 import type { Caller } from '../../account/caller.ts';
-import { type KeyRouteDependencies, keyRoute } from '../key-route.ts';
+import type { KeyRoute } from '../key-route.ts';
 import type { RouteGroup } from '../route-group.ts';
 import type { ResultLinks } from './result-links.ts';
 import { cancelRender, deleteEnded } from '../../renders/render-actions.ts';
 import type { RenderRunner } from '../../renders/render-runner.ts';
 import { RENDERS_PATH, renderToJson } from '../../renders/render-view.ts';
 
-export interface RenderRouteDependencies extends KeyRouteDependencies {
+export interface RenderRouteDependencies {
+  readonly keyRoute: KeyRoute;
   readonly renders: Renders;
   readonly keys: Pick<Keys, 'get'>;
   readonly storage: ObjectStorage;
@@ -50,14 +51,14 @@ export function renderRoutes(dependencies: RenderRouteDependencies): RouteGroup 
   };
   return {
     register: (app) => {
-      app.get(`${RENDERS_PATH}/:id`, keyRoute(dependencies, one));
+      app.get(`${RENDERS_PATH}/:id`, dependencies.keyRoute(one));
       app.get(
         RENDERS_PATH,
-        keyRoute(dependencies, async (caller, request) => await list(dependencies, caller, request)),
+        dependencies.keyRoute(async (caller, request) => await list(dependencies, caller, request)),
       );
       app.delete(
         `${RENDERS_PATH}/:id`,
-        keyRoute(dependencies, async (caller, request, reply) => {
+        dependencies.keyRoute(async (caller, request, reply) => {
           const kept = await cancelOrDelete(dependencies, await scopeOf(dependencies, caller), idOf(request));
           if (kept === undefined) reply.code(204);
           return kept && renderToJson(kept, dependencies.links.baseUrlFor(request));

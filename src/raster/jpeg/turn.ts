@@ -38,7 +38,7 @@ export function turnFor(orientation: number): Turn | undefined {
   return TURNS[orientation];
 }
 
-/** Mirroring negates what is odd in its direction. */
+/** Mirroring negates the coefficients of odd frequencies in its direction. */
 export function coefficientMoves({ swapsAxes, mirrorsX, mirrorsY }: Turn): CoefficientMoves {
   const indexes = new Uint8Array(ZIGZAG.length);
   for (const [index, at] of ZIGZAG.entries()) indexes[at] = index;

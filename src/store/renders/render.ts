@@ -199,7 +199,10 @@ export interface RenderEvent {
   readonly createdAt: Date;
 }
 
-/** The record of a render that has just been accepted. A response that needs no second look can't fail after the commit. */
+/**
+ * Returns the record of a render that has just been accepted. A response that needs no second read can't fail after the
+ * commit.
+ */
 export function acceptedRecord(render: NewRender, at: Date): RenderRecord {
   const { lane, maxRunning: _maxRunning, ...origin } = render;
   return {
