@@ -44,7 +44,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'errors.ts',
   ],
-  webhooks: ['api', 'renders', 'fetch', 'mail', 'store', 'account', 'caption', 'telemetry', 'errors.ts'],
+  webhooks: ['api', 'renders', 'limits', 'fetch', 'mail', 'store', 'account', 'caption', 'telemetry', 'errors.ts'],
   http: [
     'api',
     'renders',

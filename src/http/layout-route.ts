@@ -8,19 +8,18 @@ import { parseForm } from '../caption/form.ts';
 import { LAYOUT_FIELDS } from '../caption/request-fields.ts';
 import { type Renderer, withLease } from '../dispatch/renderer.ts';
 import { AppError } from '../errors.ts';
+import { LocalLimits } from '../limits/local-limits.ts';
 import { must } from '../primitives/must.ts';
 import type { AssetKind } from '../media/sniff.ts';
 import type { WorkArea } from '../media/work-area.ts';
 import type { BarReport } from '../render/bar-report.ts';
 import type { RenderFacts } from '../render/render.ts';
 import type { Caller } from '../account/caller.ts';
-import { smallBodyReader } from './overlay/body.ts';
-import { sendContinue } from './overlay/receive.ts';
+import { receiveSmall } from './overlay/receive.ts';
 import { assertNoWarnings, layoutOf } from '../renders/strict.ts';
 import type { Admission } from './access/admission.ts';
 import type { KeyRoute } from './key-route.ts';
 import { createRequestSignal } from './transport/request-signal.ts';
-import { watchPace } from '../fetch/pace.ts';
 
 export interface LayoutDependencies {
   readonly keyRoute: KeyRoute;
@@ -31,28 +30,23 @@ export interface LayoutDependencies {
   readonly shutdown: AbortSignal;
 }
 
-const MAX_RECEIVE_SECONDS = 30;
-/** The maximum number of open layouts per account. They are free and need no render slot. */
+/** Layouts are free and need no render slot, so an account has this many at a time. */
 const MAX_OPEN_PER_ACCOUNT = 8;
 /** A layout takes as long as its bars, so every further 100 of them count as another request. */
 const BARS_PER_REQUEST = 100;
 
 export function layoutRoute(dependencies: LayoutDependencies): RouteShorthandOptionsWithHandler {
-  const open = new Map<string, number>();
+  const open = new LocalLimits();
   return dependencies.keyRoute(async (caller, request, reply) => {
-    const { accountId } = caller;
-    const others = open.get(accountId) ?? 0;
-    if (others >= MAX_OPEN_PER_ACCOUNT) {
+    const leave = await open.enter(caller.accountId, MAX_OPEN_PER_ACCOUNT);
+    if (leave === undefined) {
       const detail = `At most ${MAX_OPEN_PER_ACCOUNT} layouts run at a time. Wait for one to finish.`;
       throw new AppError('too_many_renders', detail, { retryAfterSeconds: 1 });
     }
-    open.set(accountId, others + 1);
     try {
       return await handle(dependencies, caller, request, reply);
     } finally {
-      const remaining = (open.get(accountId) ?? 1) - 1;
-      if (remaining > 0) open.set(accountId, remaining);
-      else open.delete(accountId);
+      leave();
     }
   });
 }
@@ -65,10 +59,8 @@ async function handle(
 ): Promise<ResponseOf<'Layout'>> {
   const lifetime = createRequestSignal(reply.raw, shutdown);
   const directory = workArea.lazyDirectory(randomUUID());
-  const stopWatching = watchPace(request.raw, (reason) => lifetime.giveUp(reason), MAX_RECEIVE_SECONDS);
   try {
-    sendContinue(request, reply);
-    const form = await smallBodyReader(request.raw)(lifetime.signal);
+    const form = await receiveSmall(request, reply, { shutdown });
     const { overlays, canvas, strict, duration } = parseForm({ ...form, allowed: LAYOUT_FIELDS });
     const size = must(canvas, 'the size of the canvas');
     const further = Math.ceil(overlays.length / BARS_PER_REQUEST) - 1;
@@ -90,7 +82,6 @@ async function handle(
     if (strict) assertNoWarnings(facts);
     return { ...toJson(facts), credits: quoteFor(duration, caller.mode) };
   } finally {
-    stopWatching();
     lifetime.release();
     await directory.remove();
   }

@@ -10,7 +10,7 @@ import type { Keys } from '../store/accounts/keys.ts';
 import type { Caller } from '../account/caller.ts';
 import type { Admission } from './access/admission.ts';
 import type { KeyRoute } from './key-route.ts';
-import { receiveSmall } from './renders/batch-routes.ts';
+import { receiveSmall } from './overlay/receive.ts';
 import { idOf, pageOf } from './renders/render-routes.ts';
 import type { RouteGroup } from './route-group.ts';
 import { rotationOf } from '../webhooks/rotation-field.ts';
@@ -92,13 +92,13 @@ async function serverKey({ keys }: WebhookRouteDependencies, { keyId, mode }: Ca
 }
 
 async function create(
-  { changes, admission, ...dependencies }: WebhookRouteDependencies,
+  { changes, admission, shutdown }: WebhookRouteDependencies,
   { caller, accountId, actor, request, reply }: ServerCall,
 ): Promise<ResponseOf<'WebhookEndpointWithSecret'>> {
   await admission.countRequest(caller, (headers) => {
     reply.headers(headers);
   });
-  const { fields } = await receiveSmall(dependencies, request, reply, 'Send the endpoint as application/json.');
+  const { fields } = await receiveSmall(request, reply, { shutdown, advice: 'Send the endpoint as application/json.' });
   const known = Object.fromEntries(fields.map(({ name, value }) => [name, value]));
   assertOnly(Object.keys(known), ['url', 'events']);
   const checked = changes.check(known['url'], known['events']);
@@ -139,10 +139,13 @@ async function rotateAccountSecret(
 }
 
 /** The body is optional. */
-async function overlapOf(dependencies: WebhookRouteDependencies, { request, reply }: ServerCall): Promise<number> {
+async function overlapOf({ shutdown }: WebhookRouteDependencies, { request, reply }: ServerCall): Promise<number> {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
   if (length === '0' && encoding === undefined) return rotationOf(undefined);
-  const { fields } = await receiveSmall(dependencies, request, reply, 'Send the body as application/json, or none.');
+  const { fields } = await receiveSmall(request, reply, {
+    shutdown,
+    advice: 'Send the body as application/json, or none.',
+  });
   assertOnly(
     fields.map(({ name }) => name),
     ['overlap_seconds'],

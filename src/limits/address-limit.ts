@@ -1,52 +1,34 @@
-// Rate limits by client address, for requests without an API key: per minute on each server, and per day on all of them.
+// Rate limits by client address, for requests without an API key.
 
-import { AppError } from '../errors.ts';
 import type { Limits } from '../store/limits.ts';
+import { assertRate } from './assert-rate.ts';
 import { networkOf } from './network.ts';
-import { RateLimiter } from './rate-limiter.ts';
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
+const WINDOWS = {
+  minute: { windowMs: 60_000, advice: 'Try again shortly.' },
+  day: { windowMs: 24 * 3_600_000, advice: 'Get an API key for more.' },
+} as const;
 
-/** One bucket per network: a burst of `perMinute` requests, refilled at an even rate. */
+/** One bucket per network, refilled at an even rate. Servers that share the limits share the buckets. */
 export class AddressLimit {
-  readonly #perMinute: number;
-  readonly #rates: RateLimiter;
-
-  constructor(perMinute: number, now?: () => number) {
-    this.#perMinute = perMinute;
-    this.#rates = new RateLimiter(now);
-  }
-
-  /** Throws when the network has used up its requests. */
-  take(address: string): void {
-    const rate = { burst: this.#perMinute, windowMs: MINUTE_MS };
-    const { allowed, retryAfterMs } = this.#rates.take(networkOf(address), rate);
-    if (allowed) return;
-    const detail = `Without an API key, each address is limited to ${this.#perMinute} requests per minute. Try again shortly.`;
-    throw new AppError('rate_limited', detail, { retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1_000)) });
-  }
-}
-
-/** One bucket per network that all servers share: a burst of `perDay` requests, refilled at an even rate. */
-export class DailyAddressLimit {
   readonly #limits: Pick<Limits, 'take'>;
   readonly #name: string;
-  readonly #perDay: number;
+  readonly #count: number;
+  readonly #window: keyof typeof WINDOWS;
 
-  /** `name` distinguishes the buckets from those of other limits. */
-  constructor(limits: Pick<Limits, 'take'>, name: string, perDay: number) {
+  /** `name` says what is counted, such as `renders`, and tells the buckets from those of other limits. */
+  constructor(limits: Pick<Limits, 'take'>, name: string, count: number, window: keyof typeof WINDOWS) {
     this.#limits = limits;
     this.#name = name;
-    this.#perDay = perDay;
+    this.#count = count;
+    this.#window = window;
   }
 
   /** Throws when the network has used up its requests. */
   async take(address: string): Promise<void> {
-    const rate = { burst: this.#perDay, windowMs: DAY_MS };
-    const { allowed, retryAfterMs } = await this.#limits.take(`${this.#name} ${networkOf(address)}`, rate);
-    if (allowed) return;
-    const detail = `Without an API key, each address is limited to ${this.#perDay} ${this.#name} per day. Get an API key for more.`;
-    throw new AppError('rate_limited', detail, { retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1_000)) });
+    const { windowMs, advice } = WINDOWS[this.#window];
+    const detail = `Without an API key, each address is limited to ${this.#count} ${this.#name} per ${this.#window}. ${advice}`;
+    const rate = { burst: this.#count, windowMs };
+    await assertRate(this.#limits, `${this.#name} ${networkOf(address)}`, rate, detail);
   }
 }

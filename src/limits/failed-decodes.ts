@@ -5,6 +5,7 @@
 import { AppError } from '../errors.ts';
 import { BoundedMap } from '../primitives/bounded-map.ts';
 import type { Limits } from '../store/limits.ts';
+import { toRetryAfter } from './assert-rate.ts';
 import type { Caller } from '../account/caller.ts';
 
 const HOUR_MS = 3_600_000;
@@ -36,6 +37,6 @@ export class FailedDecodes {
     const waitMs = (this.#refusedUntil.get(accountId) ?? 0) - this.#now();
     if (waitMs <= 0) return;
     const detail = `${plan.requestsPerMinute} of your files per hour couldn't be decoded. Check them before you upload them, and try again after \`retry-after\` seconds.`;
-    throw new AppError('too_many_failures', detail, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1_000)) });
+    throw new AppError('too_many_failures', detail, { retryAfterSeconds: toRetryAfter(waitMs) });
   }
 }

@@ -2,6 +2,7 @@
 // address with an attacker, and a key of 160 random bits cannot be guessed anyway.
 
 import { AppError } from '../errors.ts';
+import { toRetryAfter } from './assert-rate.ts';
 import { networkOf } from './network.ts';
 import { RateLimiter } from './rate-limiter.ts';
 
@@ -18,7 +19,7 @@ export class FailedKeys {
       'too_many_failed_keys',
       'Too many requests with invalid API keys came from this address. Check your key and try again later.',
       {
-        retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1_000)),
+        retryAfterSeconds: toRetryAfter(retryAfterMs),
         cause: refusal,
       },
     );

@@ -2,8 +2,8 @@
 // servers share both limits.
 
 import type { Rate } from '../account/gcra.ts';
-import { AppError } from '../errors.ts';
 import type { Limits } from '../store/limits.ts';
+import { assertRate } from './assert-rate.ts';
 import { networkOf } from './network.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -39,10 +39,7 @@ export class FreeClips {
   }
 
   async #count(name: string, perDay: number, reason: string): Promise<void> {
-    const { allowed, retryAfterMs } = await this.#limits.take(name, rateOf(perDay));
-    if (allowed) return;
-    const retryAfterSeconds = Math.max(1, Math.ceil(retryAfterMs / 1_000));
-    throw new AppError('rate_limited', `${reason} Get an API key for more.`, { retryAfterSeconds });
+    await assertRate(this.#limits, name, rateOf(perDay), `${reason} Get an API key for more.`);
   }
 }
 

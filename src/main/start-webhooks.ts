@@ -6,7 +6,7 @@ import type { Mailer } from '../mail/mailer.ts';
 import { isGone } from '../store/owner.ts';
 import { sendDisabledNotices } from '../webhooks/disabled-notices.ts';
 import type { WebhookChanges } from '../webhooks/webhook-changes.ts';
-import { WebhookRunner } from '../webhooks/webhook-runner.ts';
+import { createWebhookRunner } from '../webhooks/webhook-runner.ts';
 import { WebhookSender } from '../webhooks/webhook-sender.ts';
 import { PeriodicTasks } from './periodic-tasks.ts';
 import type { ServerParts } from './server-parts.ts';
@@ -35,7 +35,7 @@ export function startWebhooks(
   const { settings, store, access, fetcher, metrics, logger, shutdown } = parts;
   const { keyRoute, admission } = access;
   let listeningUrl = '';
-  const runner = new WebhookRunner({
+  const runner = createWebhookRunner({
     renders: store.renders,
     deliveries: store.webhookDeliveries,
     sender: new WebhookSender({ policy: fetcher.policy, userAgent: fetcher.userAgent }),
@@ -43,7 +43,7 @@ export function startWebhooks(
     logger,
     baseUrl: () => (settings.publicUrl === '' ? listeningUrl : settings.publicUrl),
   });
-  metrics.webhooks.watchSending(() => runner.sending);
+  metrics.webhooks.watchSending(() => runner.running);
   const tasks = new PeriodicTasks(logger);
   return {
     groups: [webhookRoutes({ keyRoute, admission, keys: store.keys, changes, wake: () => runner.wake(), shutdown })],

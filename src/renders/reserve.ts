@@ -4,6 +4,7 @@
 
 import { type Balance, remaining } from '../account/credits.ts';
 import { AppError } from '../errors.ts';
+import { toRetryAfter } from '../limits/assert-rate.ts';
 import type { Ending, Remembered } from '../store/ledger/holds.ts';
 import type { Ledger } from '../store/ledger/ledger.ts';
 import type { RenderKind } from '../store/ledger/usage-details.ts';
@@ -120,7 +121,7 @@ function quotaExceeded({ subscription }: Caller, needed: number, balance: Balanc
   const detail = `This render costs ${needed} credits; ${left} of ${balance.limit} are left in this billing period. ${when}`;
   return new AppError('quota_exceeded', detail, {
     limit: { limit: balance.limit, actual: balance.limit - left + needed },
-    retryAfterSeconds: Math.max(1, Math.ceil((endsAt.getTime() - Date.now()) / 1_000)),
+    retryAfterSeconds: toRetryAfter(endsAt.getTime() - Date.now()),
     ...(subscription.renews && { renewsAt: endsAt }),
   });
 }

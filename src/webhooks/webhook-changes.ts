@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { parseUrlField } from '../caption/asset-url.ts';
 import { typeName } from '../caption/quote.ts';
 import { AppError, type FieldFault } from '../errors.ts';
+import { assertRate } from '../limits/assert-rate.ts';
 import { must } from '../primitives/must.ts';
 import type { Actor } from '../store/audit.ts';
 import type { Limits } from '../store/limits.ts';
@@ -151,10 +152,8 @@ export class WebhookChanges {
       throw new AppError('key_suspended', 'The account is suspended, so it can send no webhooks.');
     }
     const rate = { burst: SENDS_PER_MINUTE, windowMs: 60_000 };
-    const { allowed, retryAfterMs } = await limits.take(`${accountId} webhooks`, rate);
-    if (allowed) return;
     const detail = `An account can send ${SENDS_PER_MINUTE} webhooks per minute by hand. Try again later.`;
-    throw new AppError('rate_limited', detail, { retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1_000)) });
+    await assertRate(limits, `${accountId} webhooks`, rate, detail);
   }
 
   #checkUrl(value: unknown, faults: FieldFault[]): URL | undefined {

@@ -14,7 +14,7 @@ import type { Store } from '../store/store.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
 import { FetchPolicy } from '../fetch/fetch-policy.ts';
-import { WebhookRunner, type WebhookRunnerOptions } from './webhook-runner.ts';
+import { createWebhookRunner, type WebhookRunner, type WebhookRunnerOptions } from './webhook-runner.ts';
 import { WebhookSender } from './webhook-sender.ts';
 
 const BASE_URL = 'https://storybar.example';
@@ -40,7 +40,7 @@ const { accepted, newRender } = renderSetup(() => world);
 
 function startRunner(store: Store = world.store, options: Partial<WebhookRunnerOptions> = {}): WebhookRunner {
   const policy = new FetchPolicy('public', ['127.0.0.1']);
-  const runner = new WebhookRunner({
+  const runner = createWebhookRunner({
     renders: store.renders,
     deliveries: store.webhookDeliveries,
     logger: createLogger('silent', 'test'),

@@ -15,76 +15,55 @@ export interface WebhookRunnerOptions extends DeliveryJobDependencies {
   readonly maxSending?: number;
 }
 
+export type WebhookRunner = LeasedRunner<DeliveryJob>;
+
 const EVENTS_AT_ONCE = 50;
 /** Each delivery takes a connection and little else. The store limits the number per receiver and per account. */
 const MAX_SENDING = 256;
 
-export class WebhookRunner {
-  readonly #options: WebhookRunnerOptions;
-  readonly #runner: LeasedRunner<DeliveryJob>;
-
-  constructor(options: WebhookRunnerOptions) {
-    this.#options = options;
-    const { logger, maxSending = MAX_SENDING } = options;
-    this.#runner = new LeasedRunner({
-      name: 'webhooks',
-      logger,
-      room: (running) => maxSending - running.length,
-      claim: async (count) => await this.#claim(count),
-    });
-  }
-
-  get sending(): number {
-    return this.#runner.running;
-  }
-
-  start(): void {
-    this.#runner.start();
-  }
-
-  /** Tells the runner that there may be something to send. */
-  wake(): void {
-    this.#runner.wake();
-  }
-
-  async stop(graceMs: number): Promise<void> {
-    await this.#runner.stop(graceMs);
-  }
-
-  async #claim(count: number): Promise<DeliveryJob[]> {
-    const { deliveries } = this.#options;
-    for (let isMore = true; isMore && !this.#runner.isStopping; ) {
-      isMore = await this.#publishPending();
-      const claimed = await deliveries.claim(count);
-      if (claimed.length > 0) return claimed.map((one) => new DeliveryJob(this.#options, one));
-    }
-    return [];
-  }
-
-  /** Returns whether there may be more events. */
-  async #publishPending(): Promise<boolean> {
-    const pending = await this.#options.renders.events.pending(EVENTS_AT_ONCE);
-    for (const event of pending) await this.#publish(event);
-    return pending.length === EVENTS_AT_ONCE;
-  }
-
-  async #publish(event: RenderEvent): Promise<void> {
-    const { renders, deliveries, baseUrl, logger } = this.#options;
-    const entry = { eventId: event.id, renderId: event.renderId, accountId: event.accountId, type: event.type };
-    try {
-      const described = await describeEvent(renders, event, baseUrl());
-      if (described === undefined) {
-        await renders.events.markHandled(event.id);
-        logger.debug(entry, 'webhook event skipped, its render was deleted');
-        return;
+export function createWebhookRunner(options: WebhookRunnerOptions): WebhookRunner {
+  const { deliveries, logger, maxSending = MAX_SENDING } = options;
+  const runner: WebhookRunner = new LeasedRunner({
+    name: 'webhooks',
+    logger,
+    room: (running) => maxSending - running.length,
+    claim: async (count) => {
+      for (let isMore = true; isMore && !runner.isStopping; ) {
+        isMore = await publishPending(options);
+        const claimed = await deliveries.claim(count);
+        if (claimed.length > 0) return claimed.map((one) => new DeliveryJob(options, one));
       }
-      const added = await deliveries.publish(event, described.message, described);
-      if (added !== undefined && added > 0) logger.debug({ ...entry, deliveries: added }, 'webhook event published');
-    } catch (error) {
-      if (error instanceof AppError) throw error;
-      // The event would fail again and again, and hold up the events behind it.
+      return [];
+    },
+  });
+  return runner;
+}
+
+/** Returns whether there may be more events. */
+async function publishPending(options: WebhookRunnerOptions): Promise<boolean> {
+  const pending = await options.renders.events.pending(EVENTS_AT_ONCE);
+  for (const event of pending) await publish(options, event);
+  return pending.length === EVENTS_AT_ONCE;
+}
+
+async function publish(
+  { renders, deliveries, baseUrl, logger }: WebhookRunnerOptions,
+  event: RenderEvent,
+): Promise<void> {
+  const entry = { eventId: event.id, renderId: event.renderId, accountId: event.accountId, type: event.type };
+  try {
+    const described = await describeEvent(renders, event, baseUrl());
+    if (described === undefined) {
       await renders.events.markHandled(event.id);
-      logger.error({ ...entry, err: error }, 'webhook event dropped');
+      logger.debug(entry, 'webhook event skipped, its render was deleted');
+      return;
     }
+    const added = await deliveries.publish(event, described.message, described);
+    if (added !== undefined && added > 0) logger.debug({ ...entry, deliveries: added }, 'webhook event published');
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    // It would fail again and again, and hold up the events behind it.
+    await renders.events.markHandled(event.id);
+    logger.error({ ...entry, err: error }, 'webhook event dropped');
   }
 }

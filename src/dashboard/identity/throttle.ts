@@ -3,7 +3,7 @@
 
 import type { Rate } from '../../account/gcra.ts';
 import { hashSecret } from '../../account/secret.ts';
-import { AppError } from '../../errors.ts';
+import { assertRate } from '../../limits/assert-rate.ts';
 import { networkOf, wideNetworkOf } from '../../limits/network.ts';
 import type { Limits } from '../../store/limits.ts';
 
@@ -107,11 +107,8 @@ export class Throttle {
   }
 
   async #take(name: string, rate: Rate): Promise<void> {
-    const { allowed, retryAfterMs } = await this.#limits.take(nameOf(name), rate);
-    if (allowed) return;
-    throw new AppError('rate_limited', `Too many attempts. Wait ${waitFor(retryAfterMs)} and try again.`, {
-      retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1_000)),
-    });
+    const detail = (retryAfterMs: number): string => `Too many attempts. Wait ${waitFor(retryAfterMs)} and try again.`;
+    await assertRate(this.#limits, nameOf(name), rate, detail);
   }
 }
 

@@ -3,6 +3,7 @@
 import { AppError } from '../../errors.ts';
 import type { Limits } from '../../store/limits.ts';
 import type { Caller } from '../../account/caller.ts';
+import { toRetryAfter } from '../../limits/assert-rate.ts';
 import type { FailedDecodes } from '../../limits/failed-decodes.ts';
 
 const MINUTE_MS = 60_000;
@@ -59,7 +60,7 @@ export class Admission {
       'rate_limited',
       `Your plan allows ${rate.burst} requests per minute. Try again after \`retry-after\` seconds.`,
       {
-        retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1_000)),
+        retryAfterSeconds: toRetryAfter(retryAfterMs),
       },
     );
   }

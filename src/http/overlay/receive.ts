@@ -8,10 +8,12 @@ import type { LazyDirectory } from '../../media/work-area.ts';
 import type { DiskReservation, UploadBudget } from '../../renders/upload-budget.ts';
 import { onClosed } from '../transport/on-closed.ts';
 import { watchPace } from '../../fetch/pace.ts';
-import type { RequestSignal } from '../transport/request-signal.ts';
-import { bodyReader } from './body.ts';
+import { createRequestSignal, type RequestSignal } from '../transport/request-signal.ts';
+import { bodyReader, smallBodyReader } from './body.ts';
 import type { ReceivedForm } from '../../renders/received-form.ts';
 import type { AssetDestination } from '../../media/receive-asset.ts';
+
+const MAX_SMALL_SECONDS = 30;
 
 export interface ReceiveDependencies {
   readonly uploads: UploadBudget;
@@ -58,13 +60,31 @@ export async function receive(
   }
 }
 
-/** Returns undefined for a chunked body. */
+/** Receives a body without a file. `advice` is for a caller that sends another type. */
+export async function receiveSmall(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { shutdown, advice }: { readonly shutdown: AbortSignal; readonly advice?: string },
+): Promise<ReceivedForm> {
+  const lifetime = createRequestSignal(reply.raw, shutdown);
+  const stopWatching = watchPace(request.raw, (reason) => lifetime.giveUp(reason), MAX_SMALL_SECONDS);
+  try {
+    const read = smallBodyReader(request.raw, advice);
+    sendContinue(request, reply);
+    return await read(lifetime.signal);
+  } finally {
+    stopWatching();
+    lifetime.release();
+  }
+}
+
+/** Undefined for a chunked body. */
 function announcedBytes({ headers }: FastifyRequest): number | undefined {
   const announced = Number(headers['content-length'] ?? Number.NaN);
   return Number.isFinite(announced) ? announced : undefined;
 }
 
 /** A client that sent `Expect: 100-continue` uploads once key and size have been checked. */
-export function sendContinue({ headers }: FastifyRequest, reply: FastifyReply): void {
+function sendContinue({ headers }: FastifyRequest, reply: FastifyReply): void {
   if (headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();
 }

@@ -18,7 +18,8 @@ import { type AssetKind, KIND_OF_FORMAT } from '../../media/sniff.ts';
 import { composeRecipe } from '../../render/compose.ts';
 import type { RenderFacts } from '../../render/render.ts';
 import type { Limits } from '../../store/limits.ts';
-import { AddressLimit, DailyAddressLimit } from '../../limits/address-limit.ts';
+import { AddressLimit } from '../../limits/address-limit.ts';
+import { LocalLimits } from '../../limits/local-limits.ts';
 import type { OverlayDependencies } from '../overlay/overlay-route.ts';
 import type { ReceivedForm } from '../../renders/received-form.ts';
 import { parseUpload } from '../../renders/parse.ts';
@@ -49,7 +50,7 @@ export interface GuestDependencies
 
 interface GuestLimits {
   readonly minute: AddressLimit;
-  readonly day: DailyAddressLimit;
+  readonly day: AddressLimit;
 }
 
 /** One request of a visitor. */
@@ -67,20 +68,21 @@ type Prepare = (guest: GuestRequest, upload: Upload) => Promise<GuestOrder>;
 
 export function guestRoutes(dependencies: GuestDependencies): RouteGroup {
   const { addressLimits, rendersPerDay, progress, limits } = dependencies;
+  const ofMinute = (count: number): AddressLimit => new AddressLimit(new LocalLimits(), 'requests', count, 'minute');
   const previews: GuestLimits = {
-    minute: new AddressLimit(dependencies.previewsPerMinute),
-    day: new DailyAddressLimit(addressLimits, 'previews', rendersPerDay * PREVIEWS_PER_RENDER),
+    minute: ofMinute(dependencies.previewsPerMinute),
+    day: new AddressLimit(addressLimits, 'previews', rendersPerDay * PREVIEWS_PER_RENDER, 'day'),
   };
   const renders: GuestLimits = {
-    minute: new AddressLimit(dependencies.rendersPerMinute),
-    day: new DailyAddressLimit(addressLimits, 'renders', rendersPerDay),
+    minute: ofMinute(dependencies.rendersPerMinute),
+    day: new AddressLimit(addressLimits, 'renders', rendersPerDay, 'day'),
   };
   const { imageBytes } = limits;
   const videoBytes = dependencies.clips.isOffered ? Math.min(limits.videoBytes, MAX_CLIP_BYTES) : imageBytes;
   const limited = ({ minute, day }: GuestLimits, maxBytes: MaxBytes, prepare: Prepare) => ({
     onRequest: async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       assertOwnPage(request);
-      minute.take(request.ip);
+      await minute.take(request.ip);
       await day.take(request.ip);
       progress.track(request, reply);
     },

@@ -6,11 +6,9 @@ import type { Caller } from '../../account/caller.ts';
 import type { ResponseOf } from '../../api/response-schemas.ts';
 import { AppError } from '../../errors.ts';
 import type { AssetFetcher } from '../../fetch/asset-fetcher.ts';
-import { watchPace } from '../../fetch/pace.ts';
 import type { RenderAcceptor } from '../../renders/accept.ts';
 import { REPLAYED } from '../../renders/idempotency.ts';
 import { parseBatch, requestsOf } from '../../renders/parse-batch.ts';
-import type { ReceivedForm } from '../../renders/received-form.ts';
 import { cancelRender, deleteEnded } from '../../renders/render-actions.ts';
 import { BATCHES_PATH, batchToJson, MAX_BATCH } from '../../renders/render-view.ts';
 import { urlPolicyFor } from '../../renders/webhook-url-rule.ts';
@@ -18,10 +16,8 @@ import type { Users } from '../../store/people/users.ts';
 import type { RenderRecord, RenderScope } from '../../store/renders/render.ts';
 import type { Admission } from '../access/admission.ts';
 import { readIdempotencyKey } from '../access/idempotency-key.ts';
-import { smallBodyReader } from '../overlay/body.ts';
-import { sendContinue } from '../overlay/receive.ts';
+import { receiveSmall } from '../overlay/receive.ts';
 import type { RouteGroup } from '../route-group.ts';
-import { createRequestSignal } from '../transport/request-signal.ts';
 import { idOf, type RenderRouteDependencies, scopeOf } from './render-routes.ts';
 
 export interface BatchDependencies extends RenderRouteDependencies {
@@ -30,8 +26,6 @@ export interface BatchDependencies extends RenderRouteDependencies {
   readonly users: Pick<Users, 'list'>;
   readonly fetcher: Pick<AssetFetcher, 'policy'>;
 }
-
-const MAX_RECEIVE_SECONDS = 30;
 
 export function batchRoutes(dependencies: BatchDependencies): RouteGroup {
   return {
@@ -70,7 +64,10 @@ async function create(
   });
   links.assertAsyncAvailable(request);
   const idempotencyKey = readIdempotencyKey(request.headers);
-  const form = await receiveSmall(dependencies, request, reply, 'Send the batch as application/json.');
+  const form = await receiveSmall(request, reply, {
+    shutdown: dependencies.shutdown,
+    advice: 'Send the batch as application/json.',
+  });
   const requests = requestsOf(form);
   const fieldNames = requests.flatMap((item) => Object.keys(item ?? {}));
   const policy = await urlPolicyFor(dependencies.users, caller, dependencies.fetcher.policy, fieldNames);
@@ -81,25 +78,6 @@ async function create(
     ...(accepted.isReplay && REPLAYED),
   });
   return batchToJson(accepted.batchId, accepted.renders, links.baseUrlFor(request));
-}
-
-/** Reads a body without a file. `advice` is for a caller that sends another type. */
-export async function receiveSmall(
-  { shutdown }: Pick<BatchDependencies, 'shutdown'>,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  advice: string,
-): Promise<ReceivedForm> {
-  const lifetime = createRequestSignal(reply.raw, shutdown);
-  const stopWatching = watchPace(request.raw, (reason) => lifetime.giveUp(reason), MAX_RECEIVE_SECONDS);
-  try {
-    const read = smallBodyReader(request.raw, advice);
-    sendContinue(request, reply);
-    return await read(lifetime.signal);
-  } finally {
-    stopWatching();
-    lifetime.release();
-  }
 }
 
 async function rendersOf({ renders }: BatchDependencies, scope: RenderScope, batchId: string): Promise<RenderRecord[]> {

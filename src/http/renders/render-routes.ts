@@ -3,6 +3,7 @@
 import type { FastifyRequest } from 'fastify';
 import { AppError, type FieldFault } from '../../errors.ts';
 import type { ResponseOf } from '../../api/response-schemas.ts';
+import { LocalLimits } from '../../limits/local-limits.ts';
 import type { ObjectStorage } from '../../storage/object-storage.ts';
 import type { RenderRecord, RenderScope } from '../../store/renders/render.ts';
 import type { Renders } from '../../store/renders/renders.ts';
@@ -34,7 +35,7 @@ export const WAIT_SECONDS = { type: 'integer', minimum: 0, maximum: 60, default:
 export const PAGE_LIMIT = { type: 'integer', minimum: 1, maximum: 100, default: 20 } as const;
 
 export function renderRoutes(dependencies: RenderRouteDependencies): RouteGroup {
-  const waiting = new Map<string, number>();
+  const waiting = new LocalLimits();
   const one = async (caller: Caller, request: FastifyRequest): Promise<ResponseOf<'Render'>> => {
     const scope = await scopeOf(dependencies, caller);
     const waitSeconds = queryNumber(request, 'wait', WAIT_SECONDS);
@@ -105,22 +106,19 @@ function found(render: RenderRecord | undefined): RenderRecord {
 
 /** Each waiting request keeps a connection open, so their number per account is limited. */
 async function counted<Result>(
-  waiting: Map<string, number>,
+  waiting: LocalLimits,
   { accountId }: Caller,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const others = waiting.get(accountId) ?? 0;
-  if (others >= MAX_WAITING_PER_ACCOUNT) {
+  const leave = await waiting.enter(accountId, MAX_WAITING_PER_ACCOUNT);
+  if (leave === undefined) {
     const detail = `At most ${MAX_WAITING_PER_ACCOUNT} requests with wait can be open at a time. Leave wait out, or try again.`;
     throw new AppError('rate_limited', detail, { retryAfterSeconds: 1 });
   }
-  waiting.set(accountId, others + 1);
   try {
     return await work();
   } finally {
-    const left = (waiting.get(accountId) ?? 1) - 1;
-    if (left > 0) waiting.set(accountId, left);
-    else waiting.delete(accountId);
+    leave();
   }
 }
 
