@@ -22,7 +22,7 @@ export interface RenderJob {
 export type LeaseClass = 'interactive' | 'guest' | 'layout' | 'background';
 
 /** What a worker does for a lease. */
-export type LeaseStep = 'probe' | 'render';
+type LeaseStep = 'probe' | 'render';
 
 /** Who a render is for and how long they can wait. */
 export interface LeaseRequest {

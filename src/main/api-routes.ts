@@ -28,7 +28,10 @@ export function apiRoutes(
   };
 }
 
-function overlayDependencies(parts: ServerParts, { acceptor, links, results }: RenderServices): OverlayDependencies {
+function overlayDependencies(
+  parts: ServerParts,
+  { acceptor, idempotency, links, results }: RenderServices,
+): OverlayDependencies {
   const { settings, store, access, renderer, workArea, uploads, sender, running } = parts;
   return {
     authenticator: access.authenticator,
@@ -37,7 +40,7 @@ function overlayDependencies(parts: ServerParts, { acceptor, links, results }: R
     refusals: access.refusals,
     failedDecodes: access.failedDecodes,
     reservations: access.reservations,
-    idempotency: access.idempotency,
+    idempotency,
     acceptor,
     links,
     results,

@@ -6,6 +6,7 @@ import { ResultLinks } from '../http/renders/result-links.ts';
 import { resultRoutes } from '../http/renders/result-route.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import { RenderAcceptor } from '../renders/accept.ts';
+import { IdempotencyKeys } from '../renders/idempotency.ts';
 import { RenderActions } from '../renders/render-actions.ts';
 import { RenderRunner } from '../renders/render-runner.ts';
 import { deleteExpiredObjects, deleteOldRecords } from '../renders/retention.ts';
@@ -18,6 +19,7 @@ import type { ServerParts } from './server-parts.ts';
 
 export interface RenderServices {
   readonly acceptor: RenderAcceptor;
+  readonly idempotency: IdempotencyKeys;
   readonly links: ResultLinks;
   readonly results: StoredResults;
   readonly actions: RenderActions;
@@ -48,6 +50,7 @@ export async function startRenders(parts: ServerParts): Promise<RenderServices> 
   const forRoutes = { keyRoute, renders, keys, storage, links, runner, shutdown };
   return {
     acceptor,
+    idempotency: new IdempotencyKeys({ store: store.idempotency, replayCache: access.replayCache, results, logger }),
     links,
     results,
     actions: new RenderActions({ renders, storage, runner }),

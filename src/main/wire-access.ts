@@ -8,7 +8,6 @@ import { Authenticator } from '../http/access/authenticate.ts';
 import { Marketplace } from '../http/access/marketplace.ts';
 import { createKeyRoute, type KeyRoute } from '../http/key-route.ts';
 import { FailedDecodes } from '../limits/failed-decodes.ts';
-import { IdempotencyKeys } from '../renders/idempotency.ts';
 import { Refusals } from '../renders/refusals.ts';
 import { ReplayCache } from '../renders/replay-cache.ts';
 import { CreditReservations } from '../renders/reserve.ts';
@@ -26,7 +25,8 @@ export interface AccessServices {
   readonly failedDecodes: FailedDecodes;
   readonly refusals: Refusals;
   readonly requestLog: RequestLogWriter;
-  readonly idempotency: IdempotencyKeys;
+  /** For repeated requests. */
+  readonly replayCache: ReplayCache;
   readonly reservations: CreditReservations;
   /** Call after the last request and before the store is closed. */
   close(): Promise<void>;
@@ -69,7 +69,7 @@ export async function wireAccess({ settings, store, plans, limits, logger }: Acc
     failedDecodes,
     refusals,
     requestLog,
-    idempotency: new IdempotencyKeys(store.idempotency, replayCache, logger),
+    replayCache,
     reservations: new CreditReservations(store.ledger, logger),
     close: async () => await housekeeping.stop(),
   };

@@ -1,13 +1,11 @@
 // Accepting an asynchronous request: its file goes to storage and its render into the database. From then on the render
 // doesn't depend on this server.
 
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Caller } from '../account/caller.ts';
 import { AppError } from '../errors.ts';
 import { must } from '../primitives/must.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import {
-  type Acceptance,
   acceptedRecord,
   type AcceptedKey,
   type AcceptOptions,
@@ -19,12 +17,14 @@ import {
 } from '../store/renders/render.ts';
 import type { Renders } from '../store/renders/renders.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { asyncFingerprint, waitingFingerprint } from './fingerprint.ts';
+import { afterOther, keyInFlight, keyMismatch } from './key-in-use.ts';
 import { newRender } from './new-render.ts';
 import type { ParsedRequest, UnfetchedRequest } from './parse.ts';
 import type { ReceivedForm } from './received-form.ts';
 import { MAX_BATCH } from './render-view.ts';
 import { storageError, storageLimitsOf } from './storage-limits.ts';
-import { asReplay, asyncFingerprint, storeRequest, waitingFingerprint } from './stored-request.ts';
+import { asReplay, storeRequest } from './stored-request.ts';
 import { TEST_RENDERS_PER_DAY, testRendersExceeded } from './test-render-limit.ts';
 
 export interface AcceptorOptions {
@@ -60,9 +60,6 @@ export interface AcceptedBatch {
 }
 
 const RETRY_AFTER_SECONDS = 2;
-/** How often to look whether a request with the same key has ended, and for how long. */
-const WAIT_MS = 250;
-const MAX_WAIT_MS = 300_000;
 
 export class RenderAcceptor {
   readonly #options: AcceptorOptions;
@@ -115,20 +112,24 @@ export class RenderAcceptor {
   ): Promise<Added> {
     if (idempotencyKey === undefined) return await this.#add(caller, [render], { at });
     const idempotency = keyOf(caller, idempotencyKey, form);
-    const until = performance.now() + MAX_WAIT_MS;
-    for (;;) {
-      try {
-        return await this.#add(caller, [render], { at, idempotency });
-      } catch (error) {
-        const isRunning = error instanceof AppError && error.code === 'idempotency_in_flight';
-        if (!isRunning || performance.now() > until) throw error;
-      }
-      await wait(WAIT_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
-    }
+    return await afterOther(async () => await this.#tryAdd(caller, [render], { at, idempotency }), signal);
   }
 
-  /** Stores the renders, or finds those that an earlier request with the same idempotency key stored. */
   async #add(caller: Caller, renders: readonly NewRender[], options: Omit<AcceptOptions, 'limits'>): Promise<Added> {
+    const added = await this.#tryAdd(caller, renders, options);
+    if (added === undefined) throw keyInFlight();
+    return added;
+  }
+
+  /**
+   * Stores the renders, or finds those that an earlier request with the same idempotency key stored. Undefined while such a
+   * request is running.
+   */
+  async #tryAdd(
+    caller: Caller,
+    renders: readonly NewRender[],
+    options: Omit<AcceptOptions, 'limits'>,
+  ): Promise<Added | undefined> {
     const { serviceBytes } = this.#options;
     const storage = storageLimitsOf(caller, { serviceBytes, of: 'request' });
     const { queuedRenders } = caller.plan.limits;
@@ -138,9 +139,11 @@ export class RenderAcceptor {
     if (acceptance.kind === 'delivered') {
       const repeated = renders.map((render) => ({ ...render, request: asReplay(render.request, acceptance.facts) }));
       const idempotency = { ...must(options.idempotency, 'the key of a repeated request'), isRepeat: true };
-      return await this.#add(caller, repeated, { ...options, idempotency });
+      return await this.#tryAdd(caller, repeated, { ...options, idempotency });
     }
-    if (acceptance.kind !== 'accepted') throw refusalOf(acceptance, limits);
+    if (acceptance.kind === 'in flight') return undefined;
+    if (acceptance.kind === 'mismatch') throw keyMismatch();
+    if (acceptance.kind === 'over limit') throw overLimit(acceptance, limits);
     this.#options.wake();
     return { id: options.batch?.id ?? must(renders[0], 'a render').id, isReplay: false };
   }
@@ -168,22 +171,6 @@ function assetOf(renderId: string, parsed: ParsedRequest | UnfetchedRequest): St
   if ('assetUrl' in parsed || parsed.asset === undefined) return undefined;
   const { format, bytes, sha256 } = parsed.asset;
   return { name: `assets/${renderId}`, format, bytes, sha256 };
-}
-
-function refusalOf(
-  acceptance: Exclude<Acceptance, { readonly kind: 'accepted' | 'replayed' | 'delivered' }>,
-  limits: StoredLimits,
-): AppError {
-  switch (acceptance.kind) {
-    case 'mismatch':
-      return new AppError('idempotency_mismatch', 'This idempotency key was used for a different request.');
-    case 'in flight':
-      return new AppError('idempotency_in_flight', 'A request with this idempotency key is still in progress.', {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-      });
-    case 'over limit':
-      return overLimit(acceptance, limits);
-  }
 }
 
 function overLimit({ kind, what, actual }: OverLimit, limits: StoredLimits): AppError {

@@ -1,29 +1,42 @@
 // `Idempotency-Key`: a request that is sent twice is rendered and charged once.
 
-import { createHash } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import { AppError } from '../errors.ts';
+import { must } from '../primitives/must.ts';
 import type { LazyDirectory } from '../media/work-area.ts';
 import type { Claim, Idempotency } from '../store/requests/idempotency.ts';
 import type { Remembered } from '../store/ledger/holds.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Caller } from '../account/caller.ts';
+import { asyncFingerprint, fingerprint } from './fingerprint.ts';
+import { afterOther, keyInFlight, keyMismatch } from './key-in-use.ts';
 import type { ReceivedForm } from './received-form.ts';
+import { parseResult } from './render-result.ts';
+import type { StoredResults } from './stored-results.ts';
 import type { ReplayCache } from './replay-cache.ts';
 import type { RenderHeaders } from './render-headers.ts';
 
-const RETRY_AFTER_SECONDS = 2;
 const SETTLE_WAIT_MS = 1_000;
 
 /** Marks the response to a repeated request. */
 export const REPLAYED = { 'idempotency-replayed': 'true' };
 
-/** A request that may share its idempotency key with others. */
+/** The first request with the same key. */
+export interface Replay {
+  readonly renderId: string;
+  readonly headers: RenderHeaders;
+  /** Of a fetched asset. */
+  readonly sha256?: string;
+  /**
+   * Restores the file into the directory of the request, where no other server can evict it. Undefined when it has to be
+   * rendered again.
+   */
+  restore(): Promise<string | undefined>;
+}
+
+/** A request, seen as one of those that share its idempotency key. */
 export interface IdempotentRequest {
-  /** Set when the request was already delivered. Then it is free, and its file may still be cached. */
-  readonly replay:
-    | { readonly renderId: string; readonly headers: RenderHeaders; readonly file?: string; readonly sha256?: string }
-    | undefined;
+  /** Set when the request was delivered or stored before. It is free then. */
+  readonly replay: Replay | undefined;
   /** Marks the delivery as running until the returned function is called; see `#claim`. */
   startDelivery(): () => void;
   /** Caches the delivered file. A failure is logged and does not fail the delivery. */
@@ -37,45 +50,62 @@ export interface IdempotentRequest {
   abandon(): Promise<void>;
 }
 
+export interface IdempotencyOptions {
+  readonly store: Idempotency;
+  readonly replayCache: ReplayCache;
+  readonly results: StoredResults;
+  readonly logger: Logger;
+}
+
+/** A request with a key, which is undefined without the header. */
+export interface KeyedRequest {
+  readonly key: string | undefined;
+  readonly caller: Caller;
+  readonly form: ReceivedForm;
+  readonly renderId: string;
+  readonly directory: LazyDirectory;
+  readonly signal: AbortSignal;
+}
+
 export class IdempotencyKeys {
   readonly #store: Idempotency;
   readonly #replayCache: ReplayCache;
+  readonly #results: StoredResults;
   readonly #logger: Logger;
   /** Deliveries that this process is sending, by account and key. */
   readonly #deliveries = new Map<string, Promise<void>>();
 
-  constructor(store: Idempotency, replayCache: ReplayCache, logger: Logger) {
+  constructor({ store, replayCache, results, logger }: IdempotencyOptions) {
     this.#store = store;
     this.#replayCache = replayCache;
+    this.#results = results;
     this.#logger = logger;
   }
 
   /**
-   * Throws while the first request with the key is running, and when the key belongs to a different request. A cached
-   * file is restored into the directory, where no other server can evict it.
+   * Throws while the first request with the key is running, and when the key belongs to a different request. A first request
+   * that was asynchronous is waited for: a client that repeats it without `async` wants the file.
    */
-  async claim(
-    caller: Caller,
-    key: string | undefined,
-    form: ReceivedForm,
-    renderId: string,
-    directory: LazyDirectory,
-  ): Promise<IdempotentRequest> {
+  async claim(request: KeyedRequest): Promise<IdempotentRequest> {
+    const { key, caller, form, renderId, directory, signal } = request;
     if (key === undefined) return WITHOUT_KEY;
     // A test key gets other bytes, so its idempotency keys are kept apart.
     const slot: KeySlot = { accountId: caller.accountId, key: `${caller.mode}:${key}` };
-    const claim = await this.#claim(slot, fingerprint(form), renderId);
+    const claim = await afterOther(async () => {
+      const claimed = await this.#claim(slot, form, renderId);
+      return claimed.kind === 'rendering' ? undefined : claimed;
+    }, signal);
     switch (claim.kind) {
       case 'in flight':
-        throw new AppError('idempotency_in_flight', 'A request with this idempotency key is still in progress.', {
-          retryAfterSeconds: RETRY_AFTER_SECONDS,
-        });
+        throw keyInFlight();
       case 'mismatch':
-        throw new AppError('idempotency_mismatch', 'This idempotency key was used for a different request.');
+        throw keyMismatch();
       case 'new':
         return this.#firstRequest(slot, renderId);
       case 'done':
-        return await this.#repeatedRequest(claim, directory);
+        return this.#repeatedRequest(claim, directory);
+      case 'stored':
+        return await this.#storedRequest(claim.renderId, request);
     }
   }
 
@@ -95,31 +125,47 @@ export class IdempotencyKeys {
     };
   }
 
-  async #repeatedRequest(
+  #repeatedRequest(
     { renderId, facts }: Extract<Claim, { readonly kind: 'done' }>,
     directory: LazyDirectory,
-  ): Promise<IdempotentRequest> {
-    await directory.make();
-    const copy = directory.file('replay');
-    const file = (await this.#replayCache.restore(renderId, copy)) ? copy : undefined;
+  ): IdempotentRequest {
     const { sha256, ...headers } = JSON.parse(facts) as RenderHeaders & { readonly sha256?: string };
+    const restore = async (): Promise<string | undefined> => {
+      await directory.make();
+      const copy = directory.file('replay');
+      return (await this.#replayCache.restore(renderId, copy)) ? copy : undefined;
+    };
     return {
       ...WITHOUT_KEY,
-      replay: { renderId, headers, ...(sha256 !== undefined && { sha256 }), ...(file !== undefined && { file }) },
+      replay: { renderId, headers, ...(sha256 !== undefined && { sha256 }), restore },
       keep: async (again) => await this.#keep(renderId, again),
     };
+  }
+
+  /** The first request was asynchronous, and its render has succeeded. */
+  async #storedRequest(renderId: string, { caller, directory, signal }: KeyedRequest): Promise<IdempotentRequest> {
+    const render = must(await this.#results.find(caller, renderId), 'the render of the first request');
+    const { headers } = parseResult(must(render.result, 'the result of a render that succeeded'));
+    const restore = async (): Promise<string> => {
+      await directory.make();
+      const copy = directory.file('replay');
+      await this.#results.restore(render, copy, signal);
+      return copy;
+    };
+    return { ...WITHOUT_KEY, replay: { renderId, headers, restore } };
   }
 
   /**
    * A caller that has received the last byte may repeat the request before the charge is on disk. The charge is only a
    * moment away, so the repeated request waits for the running delivery.
    */
-  async #claim(slot: KeySlot, print: string, renderId: string): Promise<Claim> {
-    const claim = await this.#store.claim(slot.accountId, slot.key, print, renderId);
-    const delivery = this.#deliveries.get(nameOf(slot));
+  async #claim({ accountId, key }: KeySlot, form: ReceivedForm, renderId: string): Promise<Claim> {
+    const prints = { fingerprint: fingerprint(form), asyncFingerprint: asyncFingerprint(form) };
+    const claim = await this.#store.claim(accountId, key, prints, renderId);
+    const delivery = this.#deliveries.get(nameOf({ accountId, key }));
     if (claim.kind !== 'in flight' || delivery === undefined) return claim;
     await Promise.race([delivery, setTimeout(SETTLE_WAIT_MS)]);
-    return await this.#store.claim(slot.accountId, slot.key, print, renderId);
+    return await this.#store.claim(accountId, key, prints, renderId);
   }
 
   #startDelivery(slot: KeySlot): () => void {
@@ -156,11 +202,3 @@ const WITHOUT_KEY: IdempotentRequest = {
   remember: () => undefined,
   abandon: async () => undefined,
 };
-
-/** Returns the same fingerprint for fields in any order. It covers the bytes of the asset. */
-export function fingerprint({ fields, asset }: Pick<ReceivedForm, 'fields' | 'asset'>): string {
-  const pairs = fields.map(({ name, value }) => JSON.stringify([name, value])).toSorted();
-  return createHash('sha256')
-    .update(JSON.stringify([pairs, asset?.sha256 ?? null]))
-    .digest('hex');
-}

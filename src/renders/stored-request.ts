@@ -2,7 +2,6 @@
 // needs no change here.
 
 import { z } from 'zod';
-import { fingerprint } from './idempotency.ts';
 import type { ReceivedForm } from './received-form.ts';
 import type { ReceivedFile } from '../media/receive-asset.ts';
 
@@ -39,21 +38,4 @@ export function replayOf(request: string): StoredReplay | undefined {
 export function restoreRequest(json: string, asset: ReceivedFile | undefined): ReceivedForm {
   const { fields, isJson } = requestSchema.parse(JSON.parse(json));
   return { fields, isJson, faults: [], hasAsset: asset !== undefined, asset };
-}
-
-/**
- * The fingerprint is the same for `async` and for the `prefer` header, and different from that of a request that waits
- * for its render.
- */
-export function asyncFingerprint({ fields, asset }: Pick<ReceivedForm, 'fields' | 'asset'>): string {
-  return fingerprint({ fields: [...withoutAsync(fields), { name: 'async', value: true }], asset });
-}
-
-/** Returns the fingerprint of the same request if it waited for its render. */
-export function waitingFingerprint({ fields, asset }: Pick<ReceivedForm, 'fields' | 'asset'>): string {
-  return fingerprint({ fields: withoutAsync(fields), asset });
-}
-
-function withoutAsync(fields: ReceivedForm['fields']): ReceivedForm['fields'] {
-  return fields.filter(({ name }) => name !== 'async');
 }

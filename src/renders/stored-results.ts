@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Caller } from '../account/caller.ts';
 import { AppError } from '../errors.ts';
+import { must } from '../primitives/must.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import { finishedRecord, isOutcomeUnknown, type RenderRecord, type RenderSuccess } from '../store/renders/render.ts';
 import type { Remembered } from '../store/ledger/holds.ts';
@@ -52,6 +53,15 @@ export class StoredResults {
   /** Undefined when it has been deleted. */
   async find({ accountId }: Caller, renderId: string): Promise<RenderRecord | undefined> {
     return await this.#options.renders.find({ accountId }, renderId);
+  }
+
+  /** Writes the result to a new local file. Throws `result_expired` when it isn't stored any more. */
+  async restore({ output }: RenderRecord, file: string, signal: AbortSignal): Promise<void> {
+    const { name, expiresAt } = must(output, 'the output of a render that succeeded');
+    const isStored = expiresAt.getTime() > Date.now() && (await this.#options.storage.copyTo(name, file, signal));
+    if (isStored) return;
+    const detail = 'The result of this request has expired. Send it with another idempotency key to render it again.';
+    throw new AppError('result_expired', detail);
   }
 
   /** Throws when there is no room for so many bytes. Where the size isn't known yet, one byte finds a full storage. */

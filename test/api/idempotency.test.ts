@@ -138,6 +138,72 @@ describe('a request that is repeated asynchronously', () => {
   });
 });
 
+describe('an asynchronous request that is repeated by one that waits', () => {
+  const accept = async (key: string, fields: Parameters<typeof form>[0]): Promise<string> => {
+    const headers = { 'idempotency-key': key, prefer: 'respond-async' };
+    const response = await post(server, form(fields), { headers });
+    expect(response.status).toBe(202);
+    return ((await response.json()) as { id: string }).id;
+  };
+  const renderOf = async (id: string, query = ''): Promise<{ credits: number; output: { url: string } }> => {
+    const response = await fetch(`${server.url}/v1/renders/${id}${query}`, { headers: { 'x-api-key': server.key } });
+    return (await response.json()) as { credits: number; output: { url: string } };
+  };
+
+  it('delivers the file when the first one has ended, free of charge', async () => {
+    const key = randomUUID();
+    const release = holdImages(server);
+    const id = await accept(key, { asset: photo, text: 'Later' });
+    let isDelivered = false;
+    const waiting = send(key, { asset: photo, text: 'Later' }).finally(() => (isDelivered = true));
+    // Another request goes through meanwhile, so the repeated one has arrived.
+    expect(await problemOf(await send(key, { asset: photo, text: 'Other' }))).toMatchObject({
+      status: 422,
+      code: 'idempotency_mismatch',
+    });
+    expect(isDelivered).toBe(false);
+    release();
+    const repeated = await waiting;
+    const shown = ['x-render-id', 'idempotency-replayed', 'x-credits-charged', 'content-type', 'content-disposition'];
+    expect([repeated.status, ...shown.map((name) => repeated.headers.get(name))]).toEqual([
+      200,
+      id,
+      'true',
+      '0',
+      'image/png',
+      `inline; filename="${id}.png"`,
+    ]);
+    const { credits, output } = await renderOf(id);
+    expect(credits).toBe(1);
+    const stored = Buffer.from(await (await fetch(output.url)).arrayBuffer());
+    expect(Buffer.from(await repeated.arrayBuffer()).equals(stored)).toBe(true);
+  });
+
+  it('responds with the same render when both ask for a link', async () => {
+    const key = randomUUID();
+    const fields = { asset: photo, text: 'Link', deliver: 'url' };
+    const id = await accept(key, fields);
+    const repeated = await send(key, fields);
+    expect([repeated.status, repeated.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+    expect(await repeated.json()).toMatchObject({ id, status: 'succeeded', credits: 1 });
+  });
+
+  it('renders and charges when the first one was canceled', async () => {
+    const key = randomUUID();
+    const release = holdImages(server);
+    const id = await accept(key, { asset: photo, text: 'Canceled' });
+    const headers = { 'x-api-key': server.key };
+    expect((await fetch(`${server.url}/v1/renders/${id}`, { method: 'DELETE', headers })).status).toBe(200);
+    release();
+    const repeated = await send(key, { asset: photo, text: 'Canceled' });
+    expect([repeated.status, repeated.headers.get('x-credits-charged')]).toEqual([200, '1']);
+    expect(repeated.headers.get('x-render-id')).not.toBe(id);
+    // From now on, the key stands for the request that was delivered.
+    const again = await send(key, { asset: photo, text: 'Canceled' });
+    expect(again.headers.get('x-render-id')).toBe(repeated.headers.get('x-render-id'));
+  });
+});
+
 describe('an idempotency key', () => {
   it.each([
     ['a different caption', { text: 'Other' }],

@@ -10,6 +10,7 @@ import path from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { DEFAULT_PLANS } from '../../src/account/plans.ts';
+import type { StoredResults } from '../../src/renders/stored-results.ts';
 import { IdempotencyKeys } from '../../src/renders/idempotency.ts';
 import { type OverlayDependencies, overlayRoute } from '../../src/http/overlay/overlay-route.ts';
 import { ReplayCache } from '../../src/renders/replay-cache.ts';
@@ -73,7 +74,7 @@ async function start(): Promise<void> {
       maxSeconds: 60,
       reserve: async () => ({ grow: () => undefined, addResult: () => undefined, release: () => undefined }),
     },
-    idempotency: new IdempotencyKeys(store.idempotency, replayCache, logger),
+    idempotency: new IdempotencyKeys({ store: store.idempotency, replayCache, results: {} as StoredResults, logger }),
     reservations: new CreditReservations(store.ledger, logger),
     sender: new FileSender(new AbortController().signal, maxSeconds),
     fetcher: { policy: new FetchPolicy('off', []) },

@@ -63,7 +63,7 @@ export function accountDataContract(world: () => World): void {
     await world().store.members.invite(`invitation of ${name}`, invited, 'cli:test');
     for (const key of ['settled', 'reserved']) {
       const hold = await world().hold(accountId, { keyId });
-      await idempotency.claim(accountId, key, 'fp', hold.renderId);
+      await idempotency.claim(accountId, key, { fingerprint: 'fp' }, hold.renderId);
       await ledger.reserve(hold);
       if (key === 'settled') await ledger.settle(hold.renderId, DELIVERED);
     }

@@ -280,12 +280,12 @@ export function ledgerContract(world: () => World): void {
     const id = await world().account();
     const hold = await world().hold(id);
     const remember = { accountId: id, key: 'live:k', facts: '{}' };
-    await idempotency.claim(id, 'live:k', 'print', hold.renderId);
+    await idempotency.claim(id, 'live:k', { fingerprint: 'print' }, hold.renderId);
     await ledger.reserve(hold);
     await world().engine.run('update periods set broken_free = 20 where account_id = :id', { id });
     expect(await ledger.breakOff(hold.renderId, 5, remember)).toBe('charged');
     await idempotency.abandon(id, 'live:k', hold.renderId);
-    expect(await idempotency.claim(id, 'live:k', 'print', randomUUID())).toEqual({
+    expect(await idempotency.claim(id, 'live:k', { fingerprint: 'print' }, randomUUID())).toEqual({
       kind: 'done',
       renderId: hold.renderId,
       facts: '{}',

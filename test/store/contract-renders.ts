@@ -239,9 +239,58 @@ export function rendersContract(world: () => World): void {
 
   it('does not take a key that a running synchronous request has', async () => {
     const id = await world().account();
-    await world().store.idempotency.claim(id, 'k', 'fp', 'r1');
+    await world().store.idempotency.claim(id, 'k', { fingerprint: 'fp' }, 'r1');
     const options = { ...OPTIONS, idempotency: { key: 'k', fingerprint: 'fp' } };
     expect(await world().store.renders.accept([await newRender(id)], options)).toEqual({ kind: 'in flight' });
+  });
+
+  it('takes over the key of a synchronous request whose server is dead, and no other', async () => {
+    const id = await world().account();
+    const dead = await world().server('there/9/x');
+    await dead.idempotency.claim(id, 'k', { fingerprint: 'waiting' }, 'r1');
+    await world().store.idempotency.claim(id, 'own', { fingerprint: 'waiting' }, 'r2');
+    const accept = async (key: string) => {
+      const idempotency = { key, fingerprint: 'fp', waitingFingerprint: 'waiting' };
+      return await world().store.renders.accept([await newRender(id)], { ...OPTIONS, idempotency });
+    };
+    world().pass(29_000);
+    expect(await accept('k')).toEqual({ kind: 'in flight' });
+    world().pass(2_000);
+    expect(await accept('k')).toEqual({ kind: 'accepted' });
+    expect(await accept('k')).toMatchObject({ kind: 'replayed' });
+    expect(await accept('own')).toEqual({ kind: 'in flight' });
+  });
+
+  it('tells a synchronous request with the same key how its asynchronous render is doing', async () => {
+    const { renders, idempotency } = world().store;
+    const id = await world().account();
+    const options = { ...OPTIONS, idempotency: { key: 'k', fingerprint: 'fp', waitingFingerprint: 'waiting' } };
+    const claim = async (fingerprint = 'waiting') =>
+      await idempotency.claim(id, 'k', { fingerprint, asyncFingerprint: fingerprint === 'waiting' ? 'fp' : 'x' }, 'r');
+    const render = await newRender(id);
+    await renders.accept([render], options);
+    expect(await claim()).toEqual({ kind: 'rendering' });
+    expect(await claim('other')).toEqual({ kind: 'mismatch' });
+    const running = await claimed();
+    await reserve(running);
+    expect(await claim()).toEqual({ kind: 'rendering' });
+    await renders.succeed(running.attempt, success(render.id));
+    expect(await claim()).toEqual({ kind: 'stored', renderId: render.id });
+  });
+
+  it('leaves the key of an asynchronous render without a result to the next synchronous request', async () => {
+    const { renders, idempotency } = world().store;
+    const id = await world().account();
+    const options = { ...OPTIONS, idempotency: { key: 'k', fingerprint: 'fp', waitingFingerprint: 'waiting' } };
+    const prints = { fingerprint: 'waiting', asyncFingerprint: 'fp' };
+    const render = await newRender(id);
+    await renders.accept([render], options);
+    await renders.cancel(scopeOf(id), render.id);
+    expect(await idempotency.claim(id, 'k', prints, 'r1')).toEqual({ kind: 'new' });
+    expect(await idempotency.claim(id, 'k', prints, 'r2')).toEqual({ kind: 'in flight' });
+    expect(await renders.accept([await newRender(id)], options)).toEqual({ kind: 'in flight' });
+    await idempotency.abandon(id, 'k', 'r1');
+    expect(await renders.accept([await newRender(id)], options)).toEqual({ kind: 'accepted' });
   });
 
   it('enforces the limits of queued renders, stored bytes and test renders, also for concurrent requests', async () => {
@@ -325,7 +374,7 @@ export function rendersContract(world: () => World): void {
     const { ledger, idempotency, renders } = world().store;
     const id = await world().account();
     const render = await newRender(id);
-    await idempotency.claim(id, 'k', 'fp', render.id);
+    await idempotency.claim(id, 'k', { fingerprint: 'fp' }, render.id);
     await ledger.reserve(await world().hold(id, { renderId: render.id, credits: 3 }));
     const remember = { accountId: id, key: 'k', facts: '{}' };
     expect(await renders.addFinished(render, success(render.id), { limits: LIMITS, remember })).toEqual({
@@ -333,7 +382,10 @@ export function rendersContract(world: () => World): void {
     });
     expect(await statusOf(id, render.id)).toBe('succeeded');
     expect(await world().balance(id)).toEqual({ used: 3, reserved: 0 });
-    expect(await idempotency.claim(id, 'k', 'fp', 'r2')).toMatchObject({ kind: 'done', renderId: render.id });
+    expect(await idempotency.claim(id, 'k', { fingerprint: 'fp' }, 'r2')).toMatchObject({
+      kind: 'done',
+      renderId: render.id,
+    });
     // Without a hold, for example because this server was considered dead, nothing is stored.
     const late = await newRender(id);
     expect(await renders.addFinished(late, success(late.id), OPTIONS)).toEqual({ kind: 'hold gone' });

@@ -83,7 +83,7 @@ export function unconfirmedContract(world: () => World): void {
     const claim = await claimed();
     await reserve(claim);
     await renders.succeed(claim.attempt, success(claim.render.id, { credits: 0 }));
-    await idempotency.claim(accountId, 'k', 'fp', 'r');
+    await idempotency.claim(accountId, 'k', { fingerprint: 'fp' }, 'r');
     await usage.addRefusals([{ accountId, mode: 'test', outcome: 'rate_limited', count: 1 }]);
     const at = world().clock().toISOString();
     await addWebhook(accountId, at);

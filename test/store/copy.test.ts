@@ -23,7 +23,7 @@ async function fill(database: TestDatabase): Promise<World> {
   );
   for (const end of ['settle', 'release', 'none']) {
     const hold = await world.hold('a7', { renderId: end, credits: 3 });
-    await idempotency.claim('a7', `key of ${end}`, 'fp', end);
+    await idempotency.claim('a7', `key of ${end}`, { fingerprint: 'fp' }, end);
     await ledger.reserve(hold);
     if (end === 'settle') await ledger.settle(end, DELIVERED, { accountId: 'a7', key: `key of ${end}`, facts: '{}' });
     if (end === 'release') await ledger.release(end, FAILED);

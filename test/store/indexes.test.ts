@@ -107,13 +107,13 @@ async function useAll(world: World, store: Store) {
   await accounts.findByCustomer('c');
   for (const end of ['settle', 'release', 'none'] as const) {
     const hold = await world.hold(id, { renderId: end });
-    await idempotency.claim(id, end, 'fp', end);
+    await idempotency.claim(id, end, { fingerprint: 'fp' }, end);
     await ledger.reserve(hold);
     await ledger.reserve(hold);
     if (end === 'settle') await ledger.settle(end, DELIVERED, { accountId: id, key: end, facts: '{}' });
     if (end === 'release') await ledger.release(end, FAILED);
   }
-  await idempotency.claim(id, 'none', 'fp', 'again');
+  await idempotency.claim(id, 'none', { fingerprint: 'fp' }, 'again');
   await idempotency.abandon(id, 'none', 'none');
   await usage.days(id, '2026-01-01', '2026-01-31');
   await usage.keyDays(id, '2026-01-01', '2026-01-31');

@@ -116,23 +116,27 @@ describe('an idempotency key whose render fails while the database is unavailabl
   it('an idempotency key is free again with the next retry, and abandoning it reports no error of its own', async () => {
     const id = await world.account();
     const { idempotency, pendingWrites } = world.store;
-    await idempotency.claim(id, 'key', 'fingerprint', 'first');
+    await idempotency.claim(id, 'key', { fingerprint: 'fingerprint' }, 'first');
     await whileUnavailable(async () => {
       await expect(idempotency.abandon(id, 'key', 'first')).resolves.toBeUndefined();
     });
     expect(pendingWrites.list()).toEqual([{ kind: 'abandon', renderId: 'first' }]);
-    expect(await idempotency.claim(id, 'key', 'fingerprint', 'second')).toEqual({ kind: 'in flight' });
+    expect(await idempotency.claim(id, 'key', { fingerprint: 'fingerprint' }, 'second')).toEqual({ kind: 'in flight' });
     await pendingWrites.retry();
-    expect(await idempotency.claim(id, 'key', 'fingerprint', 'third')).toEqual({ kind: 'new' });
+    expect(await idempotency.claim(id, 'key', { fingerprint: 'fingerprint' }, 'third')).toEqual({ kind: 'new' });
   });
 
   it('an idempotency key is free again with the next retry when its claim was committed without an acknowledgment', async () => {
     const id = await world.account();
     const { idempotency, pendingWrites } = createStore(losingAcknowledgments(world.engine), world.clock, 'there/1/x');
-    await expect(idempotency.claim(id, 'key', 'fingerprint', 'first')).rejects.toThrow(OutcomeUnknown);
-    expect(await idempotency.claim(id, 'key', 'fingerprint', 'second').catch(() => 'failed')).toBe('failed');
+    await expect(idempotency.claim(id, 'key', { fingerprint: 'fingerprint' }, 'first')).rejects.toThrow(OutcomeUnknown);
+    expect(await idempotency.claim(id, 'key', { fingerprint: 'fingerprint' }, 'second').catch(() => 'failed')).toBe(
+      'failed',
+    );
     await pendingWrites.retry();
-    expect(await world.store.idempotency.claim(id, 'key', 'fingerprint', 'third')).toEqual({ kind: 'new' });
+    expect(await world.store.idempotency.claim(id, 'key', { fingerprint: 'fingerprint' }, 'third')).toEqual({
+      kind: 'new',
+    });
   });
 });
 

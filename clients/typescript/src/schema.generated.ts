@@ -1235,6 +1235,30 @@ export interface components {
                 };
             };
         };
+        /** @description `result_expired`: Results can be downloaded until `expires_at`. Send the request again to get a new one. */
+        Error410: {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-render-id": components["headers"]["x-render-id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "result_expired";
+                };
+            };
+        };
         /**
          * @description `request_too_large`: A request without an uploaded file can have at most 512 KiB; `limit` and `actual` are in bytes. Shorten it.
          *
@@ -2158,7 +2182,7 @@ export interface components {
             };
         };
         /** @description `result_expired`: Results can be downloaded until `expires_at`. Send the request again to get a new one. */
-        Error410: {
+        "Error410-2": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -2901,6 +2925,7 @@ export interface operations {
             403: components["responses"]["Error403"];
             408: components["responses"]["Error408"];
             409: components["responses"]["Error409"];
+            410: components["responses"]["Error410"];
             413: components["responses"]["Error413"];
             415: components["responses"]["Error415"];
             422: components["responses"]["Error422"];
@@ -3233,7 +3258,7 @@ export interface operations {
             400: components["responses"]["Error400-5"];
             404: components["responses"]["Error404-3"];
             408: components["responses"]["Error408-4"];
-            410: components["responses"]["Error410"];
+            410: components["responses"]["Error410-2"];
             416: components["responses"]["Error416"];
             500: components["responses"]["Error500-4"];
             503: components["responses"]["Error503-5"];

@@ -95,7 +95,9 @@ function standIns(): OverlayDependencies {
     },
     idempotency: {
       claim: stepOf('claim', () =>
-        replayFile === undefined ? claim : { ...claim, replay: { renderId: 'first', headers: {}, file: replayFile } },
+        replayFile === undefined
+          ? claim
+          : { ...claim, replay: { renderId: 'first', headers: {}, restore: async () => replayFile } },
       ),
     },
     fetcher: { policy: new FetchPolicy('off', []) },

@@ -17,7 +17,7 @@ import { type AccountServices, accountOrder, logWarnings } from '../../renders/a
 import { sendAccepted, sendRender } from '../renders/render-replies.ts';
 import { type DeliverDependencies, deliverFile, deliverLink } from './deliver.ts';
 import { assertSameAsset, fetchAsset } from '../../renders/fetch-asset.ts';
-import { type IdempotencyKeys, type IdempotentRequest, REPLAYED } from '../../renders/idempotency.ts';
+import { type IdempotencyKeys, type IdempotentRequest, type Replay, REPLAYED } from '../../renders/idempotency.ts';
 import type { OverlayContext } from './overlay-context.ts';
 import {
   assertWebhookFits,
@@ -119,29 +119,43 @@ async function replayOrRender(
   context: OverlayContext,
   waiting: WaitingRequest,
 ): Promise<void> {
-  const { caller, idempotencyKey, request, reply, directory } = context;
-  const { results, links, idempotency, sender } = dependencies;
+  const { caller, idempotencyKey, request, directory, lifetime } = context;
+  const { links, idempotency } = dependencies;
   const { upload, parsed } = waiting;
   assertWebhookFits(parsed);
   if (parsed.delivery.isLink) links.assertAvailable(request);
-  const claim = await idempotency.claim(caller, idempotencyKey, upload, request.id, directory);
-  if (claim.replay && parsed.delivery.isLink) {
-    const render = await results.find(caller, claim.replay.renderId);
-    if (render) {
-      sendRender(reply, { render, isReplay: true, baseUrl: links.baseUrlFor(request) });
-      return;
-    }
-  }
-  if (claim.replay?.file !== undefined && !parsed.delivery.isLink) {
-    await sender.send(reply, claim.replay.file, { ...claim.replay.headers, ...REPLAYED });
-    return;
-  }
+  const claim = await idempotency.claim({
+    key: idempotencyKey,
+    caller,
+    form: upload,
+    renderId: request.id,
+    directory,
+    signal: lifetime.signal,
+  });
+  if (claim.replay && (await replay(dependencies, context, claim.replay, parsed))) return;
   try {
     await fetchAndRender(dependencies, context, waiting, claim);
   } catch (error) {
     await claim.abandon();
     throw error;
   }
+}
+
+/** Responds with what the first request got. False when that is gone, so that it has to be rendered again. */
+async function replay(
+  { results, links, sender }: HandlerDependencies,
+  { caller, request, reply }: OverlayContext,
+  first: Replay,
+  { delivery }: ParsedRequest | UnfetchedRequest,
+): Promise<boolean> {
+  if (delivery.isLink) {
+    const render = await results.find(caller, first.renderId);
+    if (render) sendRender(reply, { render, isReplay: true, baseUrl: links.baseUrlFor(request) });
+    return render !== undefined;
+  }
+  const file = await first.restore();
+  if (file !== undefined) await sender.send(reply, file, { ...first.headers, ...REPLAYED });
+  return file !== undefined;
 }
 
 async function fetchAndRender(

@@ -129,6 +129,7 @@ function overlayOperation(): Operation {
       ...STORED_ERRORS,
       'too_many_renders',
       'quota_exceeded',
+      'result_expired',
       'asset_too_large',
       'asset_too_many_pixels',
       'asset_dimensions_too_large',

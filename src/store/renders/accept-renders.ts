@@ -6,6 +6,7 @@ import { first, insertRow, insertRows, type SqlSession } from '../engine.ts';
 import { integer, type SqlParameters, text } from '../rows.ts';
 import { countTestRenders } from '../ledger/test-renders.ts';
 import { lockAccount } from '../accounts/subscriptions.ts';
+import { freeUnusedKey } from '../requests/idempotency.ts';
 import { IN_QUEUE } from './render-claims.ts';
 import type {
   AcceptedKey,
@@ -32,14 +33,14 @@ export async function acceptRenders(
   session: SqlSession,
   renders: readonly NewRender[],
   { limits, batch, idempotency }: AcceptOptions,
-  now: Date,
+  { now, self }: { readonly now: Date; readonly self: string },
 ): Promise<Acceptance> {
   const { accountId } = must(renders[0], 'a render to accept');
   // Renders of one account are added one after the other, so that they can't exceed a limit together.
   await lockAccount(session, accountId);
   if (idempotency) {
     const slot = { accountId, ...idempotency, id: batch?.id ?? must(renders[0], 'a render to accept').id };
-    const known = await claimKey(session, slot, now);
+    const known = await claimKey(session, slot, { now, self });
     if (known) return known;
   }
   const exceeded = await limitExceeded(session, renders, limits, now);
@@ -74,14 +75,13 @@ interface KeyClaim extends AcceptedKey {
  * Returns undefined when the renders are to be accepted. A new key is complete from the start, because its render
  * exists from now on.
  */
-async function claimKey(session: SqlSession, claim: KeyClaim, now: Date): Promise<Acceptance | undefined> {
+async function claimKey(
+  session: SqlSession,
+  claim: KeyClaim,
+  { now, self }: { readonly now: Date; readonly self: string },
+): Promise<Acceptance | undefined> {
   const { accountId, key, fingerprint, id } = claim;
-  const at = now.toISOString();
-  await session.run('delete from idempotency where account_id = :accountId and key = :key and expires_at <= :at', {
-    accountId,
-    key,
-    at,
-  });
+  await freeUnusedKey(session, { accountId, key }, { now, self });
   const added = await insertRow(
     session,
     'idempotency',

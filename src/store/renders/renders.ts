@@ -58,7 +58,8 @@ export class Renders {
   /** Accepts all of the renders or none, in one transaction with the idempotency key. */
   async accept(renders: readonly NewRender[], options: AcceptOptions): Promise<Acceptance> {
     return await this.#engine.transaction(
-      async (session) => await acceptRenders(session, renders, options, options.at ?? this.#clock()),
+      async (session) =>
+        await acceptRenders(session, renders, options, { now: options.at ?? this.#clock(), self: this.#owner }),
     );
   }
 

@@ -1,6 +1,6 @@
 import { type Engine, first, insertRow, OutcomeUnknown, type SqlSession } from '../engine.ts';
 import type { PendingWrites } from '../ledger/pending-writes.ts';
-import { oneOf, text, textOrNull } from '../rows.ts';
+import { oneOf, text } from '../rows.ts';
 import type { Clock } from '../audit.ts';
 import type { ServerLease } from '../lease.ts';
 import { deleteInSteps } from '../bounded/steps.ts';
@@ -9,7 +9,19 @@ export type Claim =
   | { readonly kind: 'new' }
   | { readonly kind: 'in flight' }
   | { readonly kind: 'mismatch' }
-  | { readonly kind: 'done'; readonly renderId: string; readonly facts: string };
+  | { readonly kind: 'done'; readonly renderId: string; readonly facts: string }
+  /** The same request was accepted as an asynchronous one, and its render waits or runs. */
+  | { readonly kind: 'rendering' }
+  /** That render has succeeded. */
+  | { readonly kind: 'stored'; readonly renderId: string };
+
+interface Fingerprints {
+  readonly fingerprint: string;
+  /** Of the same request as an asynchronous one. */
+  readonly asyncFingerprint?: string;
+}
+
+type KeyEntry = Readonly<Record<'accountId' | 'key', string>>;
 
 const LIFETIME_MS = 24 * 3_600_000;
 
@@ -26,11 +38,11 @@ export class Idempotency {
     this.#pendingWrites = pendingWrites;
   }
 
-  async claim(accountId: string, key: string, fingerprint: string, renderId: string): Promise<Claim> {
+  async claim(accountId: string, key: string, fingerprints: Fingerprints, renderId: string): Promise<Claim> {
     await this.#lease.ensure();
     try {
       return await this.#engine.transaction(
-        async (session) => await this.#claim(session, { accountId, key }, fingerprint, renderId),
+        async (session) => await this.#claim(session, { accountId, key }, fingerprints, renderId),
       );
     } catch (error) {
       // The caller doesn't render, so a claim that was committed after all must be given back.
@@ -56,18 +68,11 @@ export class Idempotency {
     await deleteInSteps(this.#engine, 'idempotency', ['account_id', 'key'], ['expires_at <= :now', { now }]);
   }
 
-  async #claim(
-    session: SqlSession,
-    entry: { readonly accountId: string; readonly key: string },
-    fingerprint: string,
-    renderId: string,
-  ): Promise<Claim> {
+  async #claim(session: SqlSession, entry: KeyEntry, fingerprints: Fingerprints, renderId: string): Promise<Claim> {
     const now = this.#clock();
+    const { fingerprint } = fingerprints;
     const expiresAt = new Date(now.getTime() + LIFETIME_MS).toISOString();
-    await session.run('delete from idempotency where account_id = :accountId and key = :key and expires_at <= :now', {
-      ...entry,
-      now,
-    });
+    await freeUnusedKey(session, entry, { now, self: this.#lease.owner });
     const { accountId, key } = entry;
     const added = await insertRow(
       session,
@@ -75,38 +80,51 @@ export class Idempotency {
       { accountId, key, fingerprint, renderId, owner: this.#lease.owner, state: 'running', expiresAt },
       'on conflict (account_id, key) do nothing',
     );
-    return added === 1 ? { kind: 'new' } : await this.#claimExisting(session, entry, fingerprint, renderId);
+    return added === 1 ? { kind: 'new' } : await this.#claimExisting(session, entry, fingerprints, renderId);
   }
 
   async #claimExisting(
     session: SqlSession,
-    entry: { readonly accountId: string; readonly key: string },
-    fingerprint: string,
+    entry: KeyEntry,
+    { fingerprint, asyncFingerprint }: Fingerprints,
     renderId: string,
   ): Promise<Claim> {
     const row = await first(
       session,
-      `select i.fingerprint, i.render_id, i.owner, i.state, i.facts, o.alive_until
-       from idempotency i left join owners o on o.id = i.owner where i.account_id = :accountId and i.key = :key`,
+      `select fingerprint, render_id, state, facts from idempotency
+       where account_id = :accountId and key = :key`,
       entry,
     );
     // The row was deleted between the two statements, because its render has just failed.
     if (row === undefined) return { kind: 'in flight' };
-    if (text(row, 'fingerprint') !== fingerprint) return { kind: 'mismatch' };
-    if (oneOf(row, 'state', ['running', 'done']) === 'done') {
-      return { kind: 'done', renderId: text(row, 'render_id'), facts: text(row, 'facts') };
+    const known = text(row, 'fingerprint');
+    if (known === asyncFingerprint) {
+      return await this.#claimAccepted(session, entry, text(row, 'render_id'), { fingerprint, renderId });
     }
-    const owner = text(row, 'owner');
-    const aliveUntil = textOrNull(row, 'alive_until');
-    const isAlive = aliveUntil !== null && aliveUntil > this.#clock().toISOString();
-    if (owner === this.#lease.owner || isAlive) return { kind: 'in flight' };
-    // The server that had the key is dead. The first request that arrives takes it over.
+    if (known !== fingerprint) return { kind: 'mismatch' };
+    if (oneOf(row, 'state', ['running', 'done']) === 'running') return { kind: 'in flight' };
+    return { kind: 'done', renderId: text(row, 'render_id'), facts: text(row, 'facts') };
+  }
+
+  /** An asynchronous request has the key. When its render ended without a result, this request takes the key over. */
+  async #claimAccepted(
+    session: SqlSession,
+    entry: KeyEntry,
+    acceptedId: string,
+    { fingerprint, renderId }: { readonly fingerprint: string; readonly renderId: string },
+  ): Promise<Claim> {
+    const render = await first(session, 'select status from renders where id = :acceptedId', { acceptedId });
+    const status = render && text(render, 'status');
+    if (status === 'succeeded') return { kind: 'stored', renderId: acceptedId };
+    if (status === 'queued' || status === 'rendering') return { kind: 'rendering' };
     const taken = await session.run(
-      `update idempotency set render_id = :renderId, owner = :self
-       where account_id = :accountId and key = :key and owner = :owner and state = 'running'`,
-      { ...entry, renderId, self: this.#lease.owner, owner },
+      `update idempotency set fingerprint = :fingerprint, render_id = :renderId, owner = :self, state = 'running'
+       where account_id = :accountId and key = :key and render_id = :acceptedId`,
+      { ...entry, fingerprint, renderId, self: this.#lease.owner, acceptedId },
     );
-    return { kind: taken === 1 ? 'new' : 'in flight' };
+    if (taken !== 1) return { kind: 'in flight' };
+    await session.run('update renders set idempotency_key = null where id = :acceptedId', { acceptedId });
+    return { kind: 'new' };
   }
 
   async #delete(accountId: string, key: string, renderId: string): Promise<void> {
@@ -115,4 +133,18 @@ export class Idempotency {
       { accountId, key, renderId },
     );
   }
+}
+
+/** Deletes a key that has expired, or whose request ran on a server that is dead. `self` is this server. */
+export async function freeUnusedKey(
+  session: SqlSession,
+  entry: KeyEntry,
+  { now, self }: { readonly now: Date; readonly self: string },
+): Promise<void> {
+  await session.run(
+    `delete from idempotency where account_id = :accountId and key = :key and (expires_at <= :now or (
+       state = 'running' and owner <> :self
+       and not exists (select 1 from owners o where o.id = idempotency.owner and o.alive_until > :now)))`,
+    { ...entry, now, self },
+  );
 }

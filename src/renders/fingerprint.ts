@@ -1,0 +1,28 @@
+// What makes two requests with the same idempotency key the same request.
+
+import { createHash } from 'node:crypto';
+import type { ReceivedForm } from './received-form.ts';
+
+type RequestContent = Pick<ReceivedForm, 'fields' | 'asset'>;
+
+/** The same for fields in any order; covers the bytes of the asset. */
+export function fingerprint({ fields, asset }: RequestContent): string {
+  const pairs = fields.map(({ name, value }) => JSON.stringify([name, value])).toSorted();
+  return createHash('sha256')
+    .update(JSON.stringify([pairs, asset?.sha256 ?? null]))
+    .digest('hex');
+}
+
+/** The same for `async` and for the `prefer` header, and different from that of a request that waits for its render. */
+export function asyncFingerprint({ fields, asset }: RequestContent): string {
+  return fingerprint({ fields: [...withoutAsync(fields), { name: 'async', value: true }], asset });
+}
+
+/** That of the same request if it waited for its render. */
+export function waitingFingerprint({ fields, asset }: RequestContent): string {
+  return fingerprint({ fields: withoutAsync(fields), asset });
+}
+
+function withoutAsync(fields: ReceivedForm['fields']): ReceivedForm['fields'] {
+  return fields.filter(({ name }) => name !== 'async');
+}
