@@ -24,7 +24,7 @@ export type LeaseClass = 'interactive' | 'guest' | 'layout' | 'background';
 /** What a worker does for a lease. */
 type LeaseStep = 'probe' | 'render';
 
-/** Who a render is for and how long they can wait. */
+/** The account of a render, and how long its caller can wait. */
 export interface LeaseRequest {
   readonly account: string;
   readonly class: LeaseClass;

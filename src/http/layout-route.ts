@@ -30,7 +30,7 @@ export interface LayoutDependencies {
   readonly shutdown: AbortSignal;
 }
 
-/** Layouts are free and need no render slot, so an account has this many at a time. */
+/** The maximum number of open layouts per account. They are free and need no render slot. */
 const MAX_OPEN_PER_ACCOUNT = 8;
 /** A layout takes as long as its bars, so every further 100 of them count as another request. */
 const BARS_PER_REQUEST = 100;

@@ -150,7 +150,9 @@ function startRenderer(
   });
 }
 
-/** Workers of a fleet take tickets for as many renders as they announce, so another one would never be used. */
+/**
+ * Workers of a fleet take tickets for as many renders as they announce, so an additional worker would never be used.
+ */
 function videosForShort({ natsUrl }: Pick<ClusterSettings, 'natsUrl'>): number {
   return natsUrl === '' ? 1 : 0;
 }

@@ -27,7 +27,7 @@ export async function openStorage(settings: StorageSettings, logger: Logger): Pr
   }
 }
 
-/** How many bytes all accounts together may store, where the setting doesn't say. Call it when the storage is open. */
+/** Returns how many bytes all accounts together may store if the setting is empty. Call it when the storage is open. */
 export async function storedBytesLimit({ storedGigabytes, storage, dataDirectory }: StorageSettings): Promise<number> {
   if (storedGigabytes !== undefined) return storedGigabytes * GIGABYTE;
   if (storage.kind === 's3') return BUCKET_GIGABYTES * GIGABYTE;

@@ -20,7 +20,7 @@ export function queueAccess(settings: ClusterSettings): QueueAccess {
   };
 }
 
-/** For logs: the URLs may contain passwords. */
+/** Returns the hosts for logs, because the URLs may contain passwords. */
 export function natsHosts({ natsUrl }: Pick<ClusterSettings, 'natsUrl'>): string[] {
   return natsUrl.split(',').map((url) => new URL(url).host);
 }

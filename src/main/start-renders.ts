@@ -44,7 +44,7 @@ export async function startRenders(parts: ServerParts): Promise<RenderServices> 
   const runner = createRunner(parts, storage, results);
   const acceptor = new RenderAcceptor({ renders, storage, logger, serviceBytes, wake: () => runner.wake() });
   const tasks = startTasks(parts, storage);
-  // Also with STORYBAR_ASYNC=off: what was accepted before is rendered.
+  // This also runs with STORYBAR_ASYNC=off, so that renders that were accepted earlier are finished.
   await releaseLost(parts);
   runner.start();
   const forRoutes = { keyRoute, renders, keys, storage, links, runner, shutdown };
@@ -104,7 +104,7 @@ function startTasks(parts: ServerParts, storage: ObjectStorage): PeriodicTasks {
   const retention = { renders: store.renders, storage, logger };
   const tasks = new PeriodicTasks(logger);
   tasks.every(SWEEP_MS, 'release lost renders', async () => await releaseLost(parts));
-  // Nothing is deleted by a clock that may be years ahead.
+  // A clock that may be years ahead must not delete anything.
   const isTimeTrusted = async (): Promise<boolean> => (await store.ledger.heartbeat()).isTimeTrusted;
   tasks.every(RETENTION_MS, 'delete expired objects', async () => {
     if (!(await isTimeTrusted())) return;
@@ -117,7 +117,7 @@ function startTasks(parts: ServerParts, storage: ObjectStorage): PeriodicTasks {
   return tasks;
 }
 
-/** All processes that use an embedded store are on this machine, so a dead one is recognized at once. */
+/** All processes that use an embedded store are on this machine, so dead ones are recognized immediately. */
 async function releaseLost({ store, settings, logger }: ServerParts): Promise<void> {
   if (settings.databaseUrl !== '') return;
   const renderIds = await store.renders.releaseLost(isGone);

@@ -74,7 +74,7 @@ function startTasks(tasks: PeriodicTasks, parts: ServerParts, mailer: Mailer | u
   });
 }
 
-/** All processes that use an embedded store are on this machine, so a dead one is recognized at once. */
+/** All processes that use an embedded store are on this machine, so dead ones are recognized immediately. */
 async function releaseLost({ store, settings, logger }: ServerParts): Promise<void> {
   if (settings.databaseUrl !== '') return;
   const deliveryIds = await store.webhookDeliveries.releaseLost(isGone);

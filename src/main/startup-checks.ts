@@ -54,7 +54,10 @@ export function warnAboutPublicSignUp(settings: SignUpSettings, logger: Logger):
   if (advice) logger.warn({ host: settings.host, set: advice }, 'sign-up is open on a public address');
 }
 
-/** What to set on a server that lets anyone on the network sign up; undefined when there is nothing to warn about. */
+/**
+ * Returns what to set on a server that lets anyone on the network sign up, or undefined when there is nothing to warn
+ * about.
+ */
 export function publicSignUpAdvice(settings: SignUpSettings): readonly string[] | undefined {
   if (settings.signUp === 'closed' || isLoopback(settings.host)) return undefined;
   return [

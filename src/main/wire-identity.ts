@@ -30,7 +30,7 @@ export interface IdentityServices {
 
 type EmailSettings = Pick<Settings, 'smtpUrl' | 'mailFrom' | 'publicUrl'>;
 
-/** Links in emails need a configured base URL: the host header of a request can be forged. */
+/** Links in emails need a configured base URL, because the host header of a request can be forged. */
 export function assertEmailSettings({ smtpUrl, mailFrom, publicUrl }: EmailSettings): void {
   if (smtpUrl === '') return;
   const reason = 'is required when STORYBAR_SMTP_URL is set';

@@ -31,7 +31,7 @@ export interface AcceptorOptions {
   readonly renders: Renders;
   readonly storage: ObjectStorage;
   readonly logger: Logger;
-  /** Of all accounts together. */
+  /** The limit of all accounts together. */
   readonly serviceBytes: number;
   /** Called when there is new work. */
   readonly wake: () => void;
@@ -77,7 +77,8 @@ export class RenderAcceptor {
     const render = newRender(caller, renderId, { request: storeRequest(form), parsed, asset });
     const at = new Date();
     const { id, isReplay } = await this.#addOrWait(request, render, at).catch(async (error: unknown) => {
-      // The database didn't take the render, or may have: then the object is swept with the record.
+      // If the database refused the render, the object is deleted now. If the outcome is unknown, the sweep handles
+      // it with the record.
       if (error instanceof AppError && error.code !== 'storage_unavailable') await this.#discard(asset);
       throw error;
     });
@@ -104,7 +105,10 @@ export class RenderAcceptor {
     };
   }
 
-  /** The same request may be running without `async`. Its end decides whether this one is rendered, and who pays. */
+  /**
+   * The same request may be running without `async`. Its end decides whether this one is rendered, and which one is
+   * charged.
+   */
   async #addOrWait(
     { caller, idempotencyKey, form, signal }: AsyncRequest,
     render: NewRender,

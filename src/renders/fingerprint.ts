@@ -5,7 +5,7 @@ import type { ReceivedForm } from './received-form.ts';
 
 type RequestContent = Pick<ReceivedForm, 'fields' | 'asset'>;
 
-/** The same for fields in any order; covers the bytes of the asset. */
+/** Returns the same fingerprint for fields in any order. It covers the bytes of the asset. */
 export function fingerprint({ fields, asset }: RequestContent): string {
   const pairs = fields.map(({ name, value }) => JSON.stringify([name, value])).toSorted();
   return createHash('sha256')
@@ -13,12 +13,15 @@ export function fingerprint({ fields, asset }: RequestContent): string {
     .digest('hex');
 }
 
-/** The same for `async` and for the `prefer` header, and different from that of a request that waits for its render. */
+/**
+ * The fingerprint is the same for `async` and for the `prefer` header, and different from that of a request that waits
+ * for its render.
+ */
 export function asyncFingerprint({ fields, asset }: RequestContent): string {
   return fingerprint({ fields: [...withoutAsync(fields), { name: 'async', value: true }], asset });
 }
 
-/** That of the same request if it waited for its render. */
+/** Returns the fingerprint of the same request if it waited for its render. */
 export function waitingFingerprint({ fields, asset }: RequestContent): string {
   return fingerprint({ fields: withoutAsync(fields), asset });
 }

@@ -33,7 +33,7 @@ export interface Replay {
   restore(): Promise<string | undefined>;
 }
 
-/** A request, seen as one of those that share its idempotency key. */
+/** A request that may share its idempotency key with others. */
 export interface IdempotentRequest {
   /** Set when the request was delivered or stored before. It is free then. */
   readonly replay: Replay | undefined;

@@ -52,7 +52,7 @@ function runnerOf(due: HeldJob[], max = 2) {
   return { runner, ended };
 }
 
-it('claims as many jobs as there is room for, and another when one ends', async () => {
+it('the runner claims as many jobs as there is room for, and another when one ends', async () => {
   const jobs = ['a', 'b', 'c'].map((id) => new HeldJob(id));
   const { runner, ended } = runnerOf([...jobs]);
   await vi.advanceTimersByTimeAsync(1);
@@ -62,7 +62,7 @@ it('claims as many jobs as there is room for, and another when one ends', async 
   expect([ended, runner.running, jobs[2]?.control !== undefined]).toEqual([['b'], 2, true]);
 });
 
-it('renews the lease of a running job, and aborts the job when its lease is lost', async () => {
+it('the runner renews the lease of a running job, and aborts the job when its lease is lost', async () => {
   const [kept, lost] = [new HeldJob('kept'), new HeldJob('lost')];
   const { ended } = runnerOf([kept, lost]);
   await vi.advanceTimersByTimeAsync(3_001);
@@ -72,7 +72,7 @@ it('renews the lease of a running job, and aborts the job when its lease is lost
   expect([kept.reason, lost.reason]).toEqual([undefined, expect.any(LeaseLost)]);
 });
 
-it('aborts only the job that is dropped', async () => {
+it('the runner aborts only the job that is dropped', async () => {
   const [canceled, other] = [new HeldJob('canceled'), new HeldJob('other')];
   const { runner } = runnerOf([canceled, other]);
   await vi.advanceTimersByTimeAsync(1);
@@ -80,7 +80,7 @@ it('aborts only the job that is dropped', async () => {
   expect([canceled.reason, other.reason]).toEqual([expect.any(LeaseLost), undefined]);
 });
 
-it('claims nothing more when it stops, and aborts what has not ended after the grace period', async () => {
+it('the runner claims nothing more when it stops, and aborts what has not ended after the grace period', async () => {
   const jobs = ['quick', 'slow', 'late'].map((id) => new HeldJob(id));
   const { runner, ended } = runnerOf([...jobs]);
   await vi.advanceTimersByTimeAsync(1);
@@ -96,7 +96,7 @@ it('claims nothing more when it stops, and aborts what has not ended after the g
   ]);
 });
 
-it('gives back a job whose claim was on its way when it stopped', async () => {
+it('the runner gives back a job whose claim was on its way when it stopped', async () => {
   const late = new HeldJob('late');
   let answer: (jobs: HeldJob[]) => void = () => undefined;
   const runner = new LeasedRunner<HeldJob>({
@@ -113,7 +113,7 @@ it('gives back a job whose claim was on its way when it stopped', async () => {
   expect((late.reason as AppError).code).toBe('shutting_down');
 });
 
-it('repeats a write while the database is unavailable, but no other failed write', async () => {
+it('the runner repeats a write while the database is unavailable, but no other failed write', async () => {
   const job = new HeldJob('a');
   runnerOf([job]);
   await vi.advanceTimersByTimeAsync(1);

@@ -4,7 +4,10 @@ import type { Caller } from '../account/caller.ts';
 import type { NewRender, StoredAsset } from '../store/renders/render.ts';
 import type { ParsedRequest, UnfetchedRequest } from './parse.ts';
 
-/** With files to fetch, so that the hosts of one account can't take all connections of a server. */
+/**
+ * The maximum number of renders with files to fetch, so that the hosts of one account can't take all connections of a
+ * server.
+ */
 const MAX_FETCHES_PER_ACCOUNT = 16;
 
 export interface RenderParts {

@@ -70,7 +70,7 @@ export function withFetched(request: UnfetchedRequest, file: ReceivedFile): Pars
   return { overlays, strict, output, delivery, asset, canvas: undefined };
 }
 
-/** Webhooks are about stored renders. */
+/** Webhooks exist only for stored renders. */
 export function assertWebhookFits({ delivery }: ParsedRequest | UnfetchedRequest): void {
   if (delivery.webhookUrl === undefined || delivery.isLink) return;
   const detail = 'Send webhook_url with async, with prefer: respond-async, or with deliver=url.';

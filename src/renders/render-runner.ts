@@ -4,7 +4,7 @@ import { RENDER_LANES, type RenderLane } from '../store/renders/render.ts';
 import { LeasedRunner } from './leased-runner.ts';
 import { StoredRenderJob, type StoredRenderJobDependencies } from './stored-render-job.ts';
 
-/** Fetching takes a connection and little else. The store limits what one account can have of them. */
+/** Fetching takes a connection and little else. The store limits the number per account. */
 const MAX_FETCHES = 64;
 
 export class RenderRunner {
@@ -70,7 +70,7 @@ export class RenderRunner {
   #room(lane: RenderLane, running: readonly StoredRenderJob[]): number {
     if (lane === 'fetch') return MAX_FETCHES - running.filter(({ isFetching }) => isFetching).length;
     const { images, videos } = this.#dependencies.renderer.status();
-    // At least one, so that a render is claimed even while all workers restart.
+    // The number is at least one, so that a render is claimed even while all workers restart.
     const workers = Math.max(1, (lane === 'image' ? images : videos).ready);
     const heldBack = running.filter(({ isHeldBack }) => isHeldBack).length;
     return workers - (running.length - Math.min(heldBack, workers));

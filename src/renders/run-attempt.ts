@@ -85,7 +85,7 @@ export async function runAttempt(
   }
 }
 
-/** The caller as it was when the request was accepted. Its period is the one to charge. */
+/** Returns the caller as it was when the request was accepted. Its period is the one to charge. */
 async function callerOf({ accounts, plans }: AttemptDependencies, render: RenderRecord): Promise<Caller> {
   const { accountId, keyId, mode, period, renews } = render;
   const account = must(await accounts.find(accountId), 'the account of a render');

@@ -13,13 +13,13 @@ import { type AttemptDependencies, runAttempt } from './run-attempt.ts';
 export interface StoredRenderJobDependencies extends AttemptDependencies {
   readonly renders: Renders;
   readonly metrics: Metrics;
-  /** For links to the documentation in problems; undefined if it isn't set. */
+  /** Used for links to the documentation in problems. Undefined if it isn't set. */
   readonly publicUrl: string | undefined;
 }
 
 const MAX_RETRY_MS = 30_000;
 const FIRST_RETRY_MS = 500;
-/** A render that ends its worker again and again is at fault itself. */
+/** A render that ends its worker again and again is itself the cause. */
 const MAX_ATTEMPTS = 20;
 /** Failures of this service that may be over soon. */
 const TEMPORARY: ReadonlySet<ErrorCode> = new Set([
@@ -135,7 +135,7 @@ export class StoredRenderJob implements LeasedJob {
     throw new LeaseLost(this.id);
   }
 
-  /** The sweep would delete it, too, but later. Never rejects. */
+  /** The sweep would delete the asset, too, but later. Never rejects. */
   async #deleteAsset(): Promise<void> {
     const { renders, storage, logger } = this.#dependencies;
     const { asset } = this.#claim.render;

@@ -21,7 +21,7 @@ export interface StoredResultsOptions {
   readonly renders: Pick<Renders, 'find' | 'storageExceeded' | 'addFinished'>;
   readonly storage: ObjectStorage;
   readonly resultHours: number;
-  /** Of all accounts together. */
+  /** The limit of all accounts together. */
   readonly serviceBytes: number;
 }
 
@@ -36,11 +36,11 @@ export interface ResultToStore {
 export interface ResultOfRequest extends ResultToStore {
   readonly form: ReceivedForm;
   readonly parsed: ParsedRequest;
-  /** For the next request with the same idempotency key. */
+  /** The result for the next request with the same idempotency key. */
   readonly remembered: Remembered | undefined;
 }
 
-/** Bytes of a link's secret: more than anyone can guess. */
+/** The number of random bytes of a link's secret, which can't be guessed. */
 const TOKEN_BYTES = 24;
 
 export class StoredResults {

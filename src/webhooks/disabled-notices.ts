@@ -17,7 +17,7 @@ export interface NoticeOptions {
   readonly logger: Logger;
 }
 
-/** A notice that reached no user is tried again in ten minutes, by any server, for a day. */
+/** Sends due notices. A notice that reached no user is retried in ten minutes, by any server, for a day. */
 export async function sendDisabledNotices(options: NoticeOptions): Promise<void> {
   const { store, mailer, logger } = options;
   for (;;) {

@@ -9,7 +9,7 @@ import { describeEvent } from './webhook-message.ts';
 
 export interface WebhookRunnerOptions extends DeliveryJobDependencies {
   readonly renders: Pick<Renders, 'find' | 'list' | 'events'>;
-  /** Where clients reach this server, for links to results. */
+  /** Returns the URL at which clients reach this server, for links to results. */
   readonly baseUrl: () => string;
   /** Set by tests. */
   readonly maxSending?: number;
@@ -62,7 +62,7 @@ async function publish(
     if (added !== undefined && added > 0) logger.debug({ ...entry, deliveries: added }, 'webhook event published');
   } catch (error) {
     if (error instanceof AppError) throw error;
-    // It would fail again and again, and hold up the events behind it.
+    // The event would fail again and again, and hold up the events behind it.
     await renders.events.markHandled(event.id);
     logger.error({ ...entry, err: error }, 'webhook event dropped');
   }

@@ -150,7 +150,7 @@ describe('an asynchronous request that is repeated by one that waits', () => {
     return (await response.json()) as { credits: number; output: { url: string } };
   };
 
-  it('delivers the file when the first one has ended, free of charge', async () => {
+  it('a request that waits gets the file of an asynchronous one with its key when that has ended, free of charge', async () => {
     const key = randomUUID();
     const release = holdImages(server);
     const id = await accept(key, { asset: photo, text: 'Later' });
@@ -179,7 +179,7 @@ describe('an asynchronous request that is repeated by one that waits', () => {
     expect(Buffer.from(await repeated.arrayBuffer()).equals(stored)).toBe(true);
   });
 
-  it('responds with the same render when both ask for a link', async () => {
+  it('a request with deliver=url gets the render of an asynchronous one with its key', async () => {
     const key = randomUUID();
     const fields = { asset: photo, text: 'Link', deliver: 'url' };
     const id = await accept(key, fields);
@@ -188,7 +188,7 @@ describe('an asynchronous request that is repeated by one that waits', () => {
     expect(await repeated.json()).toMatchObject({ id, status: 'succeeded', credits: 1 });
   });
 
-  it('renders and charges when the first one was canceled', async () => {
+  it('a request that waits is rendered and charged when the asynchronous one with its key was canceled', async () => {
     const key = randomUUID();
     const release = holdImages(server);
     const id = await accept(key, { asset: photo, text: 'Canceled' });

@@ -244,7 +244,7 @@ export function rendersContract(world: () => World): void {
     expect(await world().store.renders.accept([await newRender(id)], options)).toEqual({ kind: 'in flight' });
   });
 
-  it('takes over the key of a synchronous request whose server is dead, and no other', async () => {
+  it('an accepted render takes over the key of a synchronous request whose server is dead, and no other', async () => {
     const id = await world().account();
     const dead = await world().server('there/9/x');
     await dead.idempotency.claim(id, 'k', { fingerprint: 'waiting' }, 'r1');
@@ -261,7 +261,7 @@ export function rendersContract(world: () => World): void {
     expect(await accept('own')).toEqual({ kind: 'in flight' });
   });
 
-  it('tells a synchronous request with the same key how its asynchronous render is doing', async () => {
+  it('a synchronous request with the key of an asynchronous render learns how the render is doing', async () => {
     const { renders, idempotency } = world().store;
     const id = await world().account();
     const options = { ...OPTIONS, idempotency: { key: 'k', fingerprint: 'fp', waitingFingerprint: 'waiting' } };
@@ -278,7 +278,7 @@ export function rendersContract(world: () => World): void {
     expect(await claim()).toEqual({ kind: 'stored', renderId: render.id });
   });
 
-  it('leaves the key of an asynchronous render without a result to the next synchronous request', async () => {
+  it('an asynchronous render without a result leaves its key to the next synchronous request', async () => {
     const { renders, idempotency } = world().store;
     const id = await world().account();
     const options = { ...OPTIONS, idempotency: { key: 'k', fingerprint: 'fp', waitingFingerprint: 'waiting' } };

@@ -34,7 +34,10 @@ export class Admission {
     this.#failedDecodes.assertFew(caller);
   }
 
-  /** The same for requests that render nothing, which have a larger limit of their own. A large one counts as several. */
+  /**
+   * Like `countRequest`, for requests that render nothing, which have a larger limit of their own. A large one counts
+   * as several.
+   */
   async countFreeRequest(
     { accountId, plan }: Caller,
     setHeaders: (headers: Record<string, string>) => void,

@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts';
 
 const KEY = /^[\x20-\x7e]{1,255}$/u;
 
-/** Undefined without the header. Quotes around the key, as the IETF draft wants them, make no difference. */
+/** Returns undefined without the header. Quotes around the key, which the IETF draft requires, make no difference. */
 export function readIdempotencyKey(headers: IncomingHttpHeaders): string | undefined {
   const value = headers['idempotency-key'];
   if (value === undefined) return undefined;

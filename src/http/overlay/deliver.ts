@@ -86,7 +86,7 @@ export async function deliverFile(
   }
 }
 
-/** What the response says about its price. */
+/** Returns the headers about the price. */
 function billingHeaders(
   marketplace: Marketplace,
   request: FastifyRequest,

@@ -1,8 +1,6 @@
-// What happens to an admitted request, from top to bottom:
-//
-//   receive -> parse -> idempotency -> fetch -> the steps of every render, in renders/perform-render.ts -> send or store
-//
-// An asynchronous request ends after `parse`: its render is stored, and the runner takes the other steps.
+// The steps of an admitted request, from top to bottom:
+// receive -> parse -> idempotency -> fetch -> the steps of every render, in renders/perform-render.ts -> send or store
+// An asynchronous request ends after `parse`. Its render is stored, and the runner takes the other steps.
 
 import { asyncLimits } from '../../account/plans.ts';
 import type { Lease, LeaseRequest, Renderer } from '../../dispatch/renderer.ts';
@@ -166,7 +164,7 @@ async function fetchAndRender(
 ): Promise<void> {
   const { caller, request, lifetime, directory } = context;
   if (parsed.delivery.isLink) await dependencies.results.assertRoom(caller, 1, 'request');
-  // From here on nothing depends on the client. What is saved or fetched meanwhile is needed when its turn comes.
+  // From here on nothing depends on the client. The file is saved or fetched while the request waits for its turn.
   if ('asset' in parsed && parsed.asset) lease.enter(workerKindFor(parsed.asset));
   await upload.asset?.save?.();
   const ready = await fetchAsset(dependencies.fetcher, parsed, upload, lifetime.signal);

@@ -78,7 +78,7 @@ export async function receiveSmall(
   }
 }
 
-/** Undefined for a chunked body. */
+/** Returns undefined for a chunked body. */
 function announcedBytes({ headers }: FastifyRequest): number | undefined {
   const announced = Number(headers['content-length'] ?? Number.NaN);
   return Number.isFinite(announced) ? announced : undefined;

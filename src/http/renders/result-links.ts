@@ -50,7 +50,7 @@ export class ResultLinks {
     throw new AppError('async_not_allowed', detail);
   }
 
-  /** Of renders that exist, which may be older than a change of the settings. */
+  /** Returns the URL for renders that exist, which may be older than a change of the settings. */
   baseUrlFor(request: FastifyRequest): string {
     return this.#find(request) ?? '';
   }

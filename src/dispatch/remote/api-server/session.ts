@@ -13,10 +13,10 @@ import type { ControlMessage, ProbeStep, RenderStep, Step } from '../shared/cont
 
 /** The open response to the worker that has claimed the ticket. */
 export interface ControlStreamWriter {
-  /** The worker's name as in its presence, if it gave one. */
+  /** The worker's name as in its presence, if it sent one. */
   readonly worker?: string | undefined;
   send(message: ControlMessage): void;
-  /** Ends the stream; the worker stops whatever it is doing. */
+  /** Ends the stream, so the worker stops its work. */
   close(): void;
 }
 
