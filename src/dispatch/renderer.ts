@@ -21,7 +21,7 @@ export interface RenderJob {
 /** The class of a render in the queue; see `queue/fair-queue.ts`. */
 export type LeaseClass = 'interactive' | 'guest' | 'layout' | 'background';
 
-/** What a worker does for a lease. */
+/** The steps that a worker takes for a lease. */
 type LeaseStep = 'probe' | 'render';
 
 /** The account of a render, and how long its caller can wait. */

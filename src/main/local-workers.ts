@@ -36,7 +36,7 @@ export interface LocalWorkers {
   close(): Promise<void>;
 }
 
-/** What decides about the workers of this machine. */
+/** The settings of the workers of this machine. */
 export type LocalWorkerSettings = WorkerSettings & Pick<Settings, 'dataDirectory' | 'natsUrl'>;
 
 type SandboxSettings = Pick<Settings, 'sandbox' | 'searchPath' | 'dataDirectory' | 'workerMemory' | 'outputBytes'>;

@@ -24,7 +24,7 @@ import { type IdentityServices, wireIdentity } from './wire-identity.ts';
 import { type PlaygroundServices, wirePlayground } from './wire-playground.ts';
 import { VERSION } from './version.ts';
 
-/** What the pages need from other parts of the server. */
+/** The parts of the server that the pages need. */
 export interface PagesServices {
   readonly billing: Billing;
   readonly renderActions: RenderActions;

@@ -1,4 +1,4 @@
-// What the routes and the background work of a server are built from.
+// The parts that the routes and the background work of a server are built from.
 
 import path from 'node:path';
 import type { PlanBook } from '../account/plans.ts';

@@ -1,4 +1,4 @@
-// What makes two requests with the same idempotency key the same request.
+// Decides whether two requests with the same idempotency key are the same request.
 
 import { createHash } from 'node:crypto';
 import type { ReceivedForm } from './received-form.ts';

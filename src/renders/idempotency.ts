@@ -24,7 +24,7 @@ export const REPLAYED = { 'idempotency-replayed': 'true' };
 export interface Replay {
   readonly renderId: string;
   readonly headers: RenderHeaders;
-  /** Of a fetched asset. */
+  /** The hash of a fetched asset. */
   readonly sha256?: string;
   /**
    * Restores the file into the directory of the request, where no other server can evict it. Undefined when it has to be

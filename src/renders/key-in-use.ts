@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { AppError } from '../errors.ts';
 
 const RETRY_AFTER_SECONDS = 2;
-/** How often to look whether the other request has ended, and for how long. */
+/** How often, and for how long, to check whether the other request has ended. */
 const WAIT_MS = 250;
 const MAX_WAIT_MS = 300_000;
 

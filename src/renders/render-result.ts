@@ -1,4 +1,4 @@
-// What is stored about a finished file.
+// The stored facts of a finished file.
 
 import { z } from 'zod';
 import { must } from '../primitives/must.ts';

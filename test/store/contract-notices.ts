@@ -211,7 +211,7 @@ export function usageDetailsContract(world: () => World): void {
   it.each([
     ['ahead', '2026-02-20T10:00:00.000Z'],
     ['behind', '2026-01-10T10:00:00.000Z'],
-  ])('are complete after the clock was %s for a while', async (_direction, wrong) => {
+  ])('the usage of a day is complete after the clock was %s for a while', async (_direction, wrong) => {
     const { ledger, usage } = world().store;
     const mine = await world().account();
     const render = async (keyId: string): Promise<void> => {

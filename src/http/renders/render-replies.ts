@@ -9,7 +9,7 @@ export interface RenderToSend {
   readonly render: RenderRecord;
   /** An earlier request with the same idempotency key made it. */
   readonly isReplay: boolean;
-  /** Where clients reach this server. */
+  /** The URL at which clients reach this server. */
   readonly baseUrl: string;
 }
 

@@ -57,7 +57,7 @@ export function skipAc(bytes: DataView, position: number, { skip, decode }: Huff
   return index > BLOCK && index < TO_THE_END ? -1 : at;
 }
 
-/** Where turning an image moves the coefficients of a block, by index in zigzag order. */
+/** The places to which turning an image moves the coefficients of a block, by index in zigzag order. */
 export interface CoefficientMoves {
   /** The index of the coefficient in the upright block. */
   readonly places: Uint8Array;

@@ -17,7 +17,7 @@ export type Claim =
 
 interface Fingerprints {
   readonly fingerprint: string;
-  /** Of the same request as an asynchronous one. */
+  /** The fingerprint of the same request as an asynchronous one. */
   readonly asyncFingerprint?: string;
 }
 
