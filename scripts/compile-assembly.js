@@ -4,8 +4,8 @@
 import { main } from 'assemblyscript/asc';
 
 const modules = {};
-for (const [source, memoryPages] of Object.entries(JSON.parse(process.argv[2]))) {
-  const memory = ['--initialMemory', `${memoryPages}`, '--maximumMemory', `${memoryPages}`];
+for (const [source, [initial, maximum]] of Object.entries(JSON.parse(process.argv[2]))) {
+  const memory = ['--initialMemory', `${initial}`, '--maximumMemory', `${maximum}`];
   const options = ['-O3', '--noAssert', '--runtime', 'stub', '--enable', 'simd', ...memory, '--outFile', 'module.wasm'];
   const { error } = await main([source, ...options], {
     stderr: process.stderr,

@@ -7,8 +7,13 @@ import { must } from '../src/primitives/must.ts';
 const COMPILER = path.join(import.meta.dirname, 'compile-assembly.js');
 const LINE_LENGTH = 116;
 
-/** Memory in pages of 64 KiB. The code that uses a module checks at startup that this is enough. */
-const MEMORY_PAGES = { 'assembly/png/encoder.ts': 80, 'assembly/tone/mapper.ts': 16, 'assembly/heif/converter.ts': 16 };
+/** In pages of 64 KiB: the memory of a module at its start, and the most it may have. */
+const MEMORY_PAGES = {
+  'assembly/png/encoder.ts': [80, 80],
+  'assembly/jpeg/codec.ts': [16, 16_384],
+  'assembly/tone/mapper.ts': [16, 16],
+  'assembly/heif/converter.ts': [16, 16],
+} as const;
 
 type Source = keyof typeof MEMORY_PAGES;
 
@@ -18,6 +23,11 @@ let compiled: Readonly<Record<Source, string>> | undefined;
 export function generatePngEncoder(): string {
   const description = 'The WebAssembly module of the PNG encoder, in base64.';
   return embed('assembly/png/encoder.ts', 'PNG_ENCODER', description);
+}
+
+export function generateJpegCodec(): string {
+  const description = 'The WebAssembly module that reads and writes the coefficients of JPEGs, in base64.';
+  return embed('assembly/jpeg/codec.ts', 'JPEG_CODEC', description);
 }
 
 export function generateToneMapper(): string {

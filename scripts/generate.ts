@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { generateClientLists } from './generate-client-lists.ts';
 import { generateClientTypes } from './generate-client-types.ts';
-import { generateHeifConverter, generatePngEncoder, generateToneMapper } from './generate-assembly.ts';
+import { generateHeifConverter, generateJpegCodec, generatePngEncoder, generateToneMapper } from './generate-assembly.ts';
 import { generateCollection } from './generate-collection.ts';
 import { generateCoverage } from './generate-coverage.ts';
 import { generateConfiguration, generateErrors, generateOpenApi } from './generate-docs.ts';
@@ -16,6 +16,7 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   'src/raster/coverage.generated.ts': generateCoverage,
   'src/raster/han-usage.generated.ts': generateHanUsage,
   'src/raster/png/encoder.generated.ts': generatePngEncoder,
+  'src/raster/jpeg/codec.generated.ts': generateJpegCodec,
   'src/layout/gray-emoji.generated.ts': generateGrayEmoji,
   'src/media/video/frames/tone-mapper.generated.ts': generateToneMapper,
   'src/media/heif/converter.generated.ts': generateHeifConverter,

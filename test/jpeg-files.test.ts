@@ -41,7 +41,7 @@ describe.skipIf(!hasSharedMedia || !hasJpegtran)('beside jpegtran (skipped witho
       const { width, height } = must(readHeaders(source), 'headers');
       const turns = width * height > LARGE_PIXELS ? 2 : TURNS_OF_SMALLER_FILES;
       for (const orientation of ORIENTATIONS.slice(0, turns)) {
-        const ours = spliceBands(source, [], orientation);
+        const ours = spliceBands(source, { bands: [] }, { orientation });
         const args = ['-copy', 'none', '-perfect', ...TURNS[orientation], sharedMedia(file)];
         const { stdout, status } = spawnSync('jpegtran', args, { maxBuffer: 100e6 });
         const isSame = ours !== undefined && (await pixelsOf(ours)).equals(await pixelsOf(stdout));
@@ -56,7 +56,7 @@ describe.skipIf(!hasSharedMedia)('spliceBands on damaged files, turned (skipped 
     const source = readFileSync(sharedMedia(file));
     for (const orientation of ORIENTATIONS) {
       const headers = readUprightHeaders(source, orientation);
-      expect(() => spliceBands(source, headers ? barsOn(headers, 3) : [], orientation)).not.toThrow();
+      expect(() => spliceBands(source, { bands: headers ? barsOn(headers, 3) : [] }, { orientation })).not.toThrow();
     }
   });
 });
@@ -70,7 +70,7 @@ describe.skipIf(!hasSharedMedia)('spliceBands on real files (skipped without ../
     const source = readFileSync(sharedMedia(file));
     const headers = readHeaders(source);
     const bands = headers ? barsOn(headers, 1) : [];
-    const spliced = spliceBands(source, bands);
+    const spliced = spliceBands(source, { bands });
     expect(spliced === undefined).toBe(OTHERS.test(file));
     if (spliced === undefined) return;
     const { changedRowsOutside } = await compareWithBars(source, spliced, bands);
@@ -80,6 +80,6 @@ describe.skipIf(!hasSharedMedia)('spliceBands on real files (skipped without ../
   it.each(filesOf('jpeg_corrupt'))('spliceBands never throws on the damaged file %s', (file) => {
     const source = readFileSync(sharedMedia(file));
     const headers = readHeaders(source);
-    expect(() => spliceBands(source, headers ? barsOn(headers, 3) : [])).not.toThrow();
+    expect(() => spliceBands(source, { bands: headers ? barsOn(headers, 3) : [] })).not.toThrow();
   });
 });

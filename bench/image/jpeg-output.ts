@@ -26,7 +26,7 @@ export async function reportJpegOutput(photo: Photo, rounds: number): Promise<st
   const tools = createRenderTools();
   const splice = async (source: Buffer): Promise<Uint8Array> => {
     const { bands } = await drawBands({ canvas: photo, overlays: CAPTIONS }, tools, new Stopwatch());
-    const spliced = spliceBands(source, bands);
+    const spliced = spliceBands(source, { bands });
     if (spliced === undefined) throw new Error(`${photo.name} can't be spliced`);
     return spliced;
   };

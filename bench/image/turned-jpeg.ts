@@ -38,7 +38,7 @@ export async function reportTurnedJpeg(photo: Photo, rounds: number): Promise<st
         name: 'storybar, turned and spliced',
         run: async () => {
           const { bands } = await drawBands({ canvas, overlays: CAPTIONS }, tools, new Stopwatch());
-          const spliced = spliceBands(source, bands, ORIENTATION);
+          const spliced = spliceBands(source, { bands }, { orientation: ORIENTATION });
           if (spliced === undefined) throw new Error(`${photo.name} can't be turned`);
           return spliced;
         },

@@ -68,7 +68,7 @@ async function renderKeepingSource(
   if (orientation === undefined || !isSpliceable(recipe, asset, orientation)) return undefined;
   const stopwatch = new Stopwatch();
   const { bands, strokes, ...facts } = await drawBands(recipe, tools, stopwatch);
-  const bytes = await stopwatch.step('splice', () => spliceBands(asset, bands, orientation, strokes));
+  const bytes = await stopwatch.step('splice', () => spliceBands(asset, { bands, strokes }, { orientation }));
   return bytes && { bytes, ...recipe.canvas, ...facts, sourcePixels: 'kept', timings: stopwatch.timings };
 }
 
@@ -81,7 +81,7 @@ function keptOrientation(output: ImageOutput): number | undefined {
 /** This is checked before anything is drawn, because the bars would have to be drawn again for the decoded pixels. */
 function isSpliceable({ canvas, decode }: ImageRecipe, asset: Uint8Array, orientation: number): boolean {
   const headers = readUprightHeaders(asset, orientation);
-  if (headers === undefined || (headers.hasProfile && !decode.ignoreProfile)) return false;
+  if (headers === undefined || (headers.profile !== undefined && !decode.ignoreProfile)) return false;
   return headers.width === canvas.width && headers.height === canvas.height;
 }
 

@@ -1,80 +1,22 @@
-// Huffman tables for reading and for writing. An optimized table has codes only for the symbols of its image, so it is
-// extended with the others before bars are drawn.
+// The Huffman tables of the output: those of the source with codes for all symbols, or new ones for counted symbols.
 
-import type { HuffmanSpec } from './headers.ts';
+import type { HuffmanSpec } from './segments.ts';
 
-export interface HuffmanTable {
-  /** Indexed by the next 16 bits: the length of the code above bit 8, and the symbol. 0 if there is no such code. */
-  readonly decode: Uint16Array;
-  /**
-   * The same for codes of at most `FAST_BITS` bits, indexed by that many bits. It is small enough for the processor's
-   * first-level cache.
-   */
-  readonly fast: Uint16Array;
-  /**
-   * For AC codes, indexed as in `fast`: the bits of the code and its value above bit 8, and how far it moves in the
-   * block.
-   */
-  readonly skip: Uint16Array;
-  /** Indexed by symbol. The length is 0 if the symbol has no code. */
-  readonly codes: Uint16Array;
-  readonly lengths: Uint8Array;
-}
-
-export const FAST_BITS = 10;
-/** How far `END_OF_BLOCK` moves, which distinguishes it from the last coefficient. */
-export const TO_THE_END = 128;
-const ALL_ZERO_RUN = 0xf0;
-
-/** Returns `undefined` if the lengths describe no valid code. */
-export function buildTable({ counts, symbols }: HuffmanSpec): HuffmanTable | undefined {
-  const decode = new Uint16Array(65_536);
-  const codes = new Uint16Array(256);
-  const lengths = new Uint8Array(256);
-  let code = 0;
-  let next = 0;
-  for (let length = 1; length <= 16; length += 1) {
-    for (let count = counts[length - 1] ?? 0; count > 0; count -= 1) {
-      const symbol = symbols[next] ?? 0;
-      if (code >= 1 << length || lengths[symbol] !== 0) return undefined;
-      codes[symbol] = code;
-      lengths[symbol] = length;
-      decode.fill((length << 8) | symbol, code << (16 - length), (code + 1) << (16 - length));
-      code += 1;
-      next += 1;
-    }
-    // A code of only ones is reserved, and decoders refuse tables that use it.
-    if ((counts[length - 1] ?? 0) > 0 && code >= 1 << length) return undefined;
-    code <<= 1;
-  }
-  const fast = new Uint16Array(1 << FAST_BITS);
-  const skip = new Uint16Array(1 << FAST_BITS);
-  for (let bits = 0; bits < fast.length; bits += 1) {
-    const entry = decode[bits << (16 - FAST_BITS)] ?? 0;
-    if (entry === 0 || entry >> 8 > FAST_BITS) continue;
-    fast[bits] = entry;
-    skip[bits] = (((entry >> 8) + (entry & 15)) << 8) | distanceOf(entry & 255);
-  }
-  return { decode, fast, skip, codes, lengths };
-}
-
-function distanceOf(symbol: number): number {
-  if ((symbol & 15) > 0) return (symbol >> 4) + 1;
-  return symbol === ALL_ZERO_RUN ? 16 : TO_THE_END;
-}
+export type TableKind = 'dc' | 'ac';
 
 /** Every symbol that an 8-bit image can need. */
-const DC_SYMBOLS = Array.from({ length: 12 }, (_, size) => size);
-const AC_SYMBOLS = [
-  0,
-  0xf0,
-  ...Array.from({ length: 160 }, (_, index) => (Math.floor(index / 10) << 4) | ((index % 10) + 1)),
-];
+const SYMBOLS: Readonly<Record<TableKind, readonly number[]>> = {
+  dc: Array.from({ length: 12 }, (_, size) => size),
+  ac: [
+    0,
+    0xf0,
+    ...Array.from({ length: 160 }, (_, index) => (Math.floor(index / 10) << 4) | ((index % 10) + 1)),
+  ],
+};
 const LONGEST = 16;
 
-export interface ExtendedSpec {
-  readonly spec: HuffmanSpec;
-  /** True if the codes of the source are still the same, so its bits can be copied. */
+export interface ExtendedSpec extends HuffmanSpec {
+  /** The codes of the source are still the same, so its bits can be copied. */
   readonly keepsCodes: boolean;
 }
 
@@ -82,9 +24,9 @@ export interface ExtendedSpec {
  * Adds the missing symbols with codes of 16 bits. If there is no room for them, the rarest existing code that makes
  * enough room becomes a bit longer. That changes other codes as well, but hardly the size of the file.
  */
-export function extend(spec: HuffmanSpec): ExtendedSpec | undefined {
+export function extend(spec: HuffmanSpec, kind: TableKind): ExtendedSpec | undefined {
   const known = new Set(spec.symbols);
-  const missing = (spec.id >> 4 === 0 ? DC_SYMBOLS : AC_SYMBOLS).filter((symbol) => !known.has(symbol));
+  const missing = SYMBOLS[kind].filter((symbol) => !known.has(symbol));
   const counts = Uint8Array.from(spec.counts);
   // A code of only ones is reserved.
   const used = counts.reduce((sum, count, index) => sum + count * 2 ** (LONGEST - 1 - index), 1);
@@ -94,7 +36,7 @@ export function extend(spec: HuffmanSpec): ExtendedSpec | undefined {
   if (lacking > 0 && missing.length > 0 && !lengthenOne(counts, lacking)) return undefined;
   counts[LONGEST - 1] = (counts[LONGEST - 1] ?? 0) + missing.length;
   const symbols = Uint8Array.from([...spec.symbols, ...missing]);
-  return { spec: { id: spec.id, counts, symbols }, keepsCodes: lacking <= 0 || missing.length === 0 };
+  return { counts, symbols, keepsCodes: lacking <= 0 || missing.length === 0 };
 }
 
 /** Symbols are ordered by length, so the last one of a length becomes the first one of the next without moving. */
@@ -107,4 +49,56 @@ function lengthenOne(counts: Uint8Array, lacking: number): boolean {
     return true;
   }
   return false;
+}
+
+interface Node {
+  count: number;
+  /** Its symbols with the lengths of their codes. */
+  readonly symbols: { readonly symbol: number; length: number }[];
+}
+
+/** A symbol that is never written takes the code of only ones. */
+const RESERVED = 256;
+
+/** The shortest codes for symbols that occur this often (ITU-T T.81, K.2). */
+export function optimalSpec(occurrences: Uint32Array): HuffmanSpec {
+  const nodes: Node[] = [{ count: 0.5, symbols: [{ symbol: RESERVED, length: 0 }] }];
+  for (const [symbol, count] of occurrences.entries()) {
+    if (count > 0) nodes.push({ count, symbols: [{ symbol, length: 0 }] });
+  }
+  while (nodes.length > 1) {
+    nodes.sort((a, b) => b.count - a.count);
+    const [last, other] = [nodes.pop(), nodes.at(-1)];
+    if (last === undefined || other === undefined) break;
+    other.count += last.count;
+    other.symbols.push(...last.symbols);
+    for (const symbol of other.symbols) symbol.length += 1;
+  }
+  const [root] = nodes;
+  const sorted = (root?.symbols ?? []).toSorted((a, b) => a.length - b.length || a.symbol - b.symbol);
+  return {
+    counts: limitedLengths(sorted.map(({ length }) => length)),
+    symbols: Uint8Array.from(sorted.map(({ symbol }) => symbol).filter((symbol) => symbol !== RESERVED)),
+  };
+}
+
+/** The number of codes per length, none longer than 16 bits and without the reserved one, which is one of the longest. */
+function limitedLengths(lengths: readonly number[]): Uint8Array {
+  const counts = new Uint32Array(257);
+  for (const length of lengths) counts[length] = (counts[length] ?? 0) + 1;
+  for (let length = 256; length > LONGEST; length -= 1) {
+    while ((counts[length] ?? 0) > 0) {
+      // A pair of codes goes: one of them moves up to its prefix, the other one becomes the neighbor of a shorter code.
+      let shorter = length - 2;
+      while (counts[shorter] === 0) shorter -= 1;
+      counts[length] = (counts[length] ?? 0) - 2;
+      counts[length - 1] = (counts[length - 1] ?? 0) + 1;
+      counts[shorter + 1] = (counts[shorter + 1] ?? 0) + 2;
+      counts[shorter] = (counts[shorter] ?? 0) - 1;
+    }
+  }
+  let longest = LONGEST;
+  while (longest > 0 && counts[longest] === 0) longest -= 1;
+  counts[longest] = (counts[longest] ?? 0) - 1;
+  return Uint8Array.from(counts.subarray(1, LONGEST + 1));
 }

@@ -24,7 +24,7 @@ describe('spliceBands', () => {
       fc.asyncProperty(samples, fc.integer({ min: 1, max: 10 }), async (sample, count) => {
         const source = await encodeSample(sample);
         const bands = barsOn(sample, Math.min(count, sample.height));
-        const spliced = spliceBands(source, bands);
+        const spliced = spliceBands(source, { bands });
         expect(spliced).toBeDefined();
         const { changedRowsOutside } = await compareWithBars(source, must(spliced, 'spliced image'), bands);
         expect(changedRowsOutside).toBe(0);
@@ -45,7 +45,7 @@ describe('spliceBands', () => {
         .jpeg(coding)
         .toBuffer();
       const reference = await compareWithBars(source, encoded, bands);
-      const ours = await compareWithBars(source, must(spliceBands(source, bands), 'spliced image'), bands);
+      const ours = await compareWithBars(source, must(spliceBands(source, { bands }), 'spliced image'), bands);
       expect(ours.differenceInside).toBeLessThan(reference.differenceInside * 1.15);
     }
   });
@@ -53,19 +53,35 @@ describe('spliceBands', () => {
   it('keeps the entropy-coded data of an image without bars', async () => {
     const options = { quality: 80, chromaSubsampling: '4:2:0', optimizeCoding: false, isGray: false, seed: 3 } as const;
     const source = await encodeSample({ width: 123, height: 77, ...options });
-    const { dataStart } = must(readHeaders(source), 'headers');
-    const spliced = must(spliceBands(source, []), 'spliced image');
+    const { dataStart } = must(readHeaders(source), 'headers').firstScan;
+    const spliced = must(spliceBands(source, { bands: [] }), 'spliced image');
     expect(spliced.subarray(-(source.length - dataStart)).equals(source.subarray(dataStart))).toBe(true);
   });
 
-  it('refuses color on a grayscale image, and bands of another width', async () => {
-    const size = { width: 64, height: 64 };
-    const options = { quality: 80, chromaSubsampling: '4:4:4', optimizeCoding: true, seed: 4 } as const;
-    const gray = await encodeSample({ ...size, ...options, isGray: true });
-    const color = barAt(64, 16, 16);
-    color.pixels.set([255, 0, 0, 255], 0);
-    expect(spliceBands(gray, [color])).toBeUndefined();
-    expect(spliceBands(gray, [barAt(63, 16, 16)])).toBeUndefined();
+  it('gives a grayscale image color where the overlay has some, and keeps its other pixels, turned or not', async () => {
+    for (const orientation of [1, 3, 6]) {
+      const size = { width: 72, height: 72 };
+      const options = { quality: 80, chromaSubsampling: '4:4:4', optimizeCoding: true, seed: 4 } as const;
+      const gray = await encodeSample({ ...size, ...options, isGray: true });
+      const color = barAt(72, 16, 16);
+      for (let pixel = 0; pixel < 72 * 16; pixel += 1) color.pixels.set([255, 0, 0, 255], pixel * 4);
+      const upright = must(spliceBands(gray, { bands: [] }, { orientation }), 'upright image');
+      const colored = must(spliceBands(gray, { bands: [color] }, { orientation }), 'spliced image');
+      const { data, info } = await sharp(colored).raw().toBuffer({ resolveWithObject: true });
+      expect(info.channels).toBe(3);
+      const before = await pixelsOf(upright);
+      const [top, bottom] = [14 * 72 * 3, 34 * 72 * 3];
+      expect(data.subarray(0, top).equals(before.subarray(0, top))).toBe(true);
+      expect(data.subarray(bottom).equals(before.subarray(bottom))).toBe(true);
+      const [red = 0, green = 0, blue = 0] = data.subarray((24 * 72 + 36) * 3);
+      expect([red > 225, green < 40, blue < 40]).toEqual([true, true, true]);
+    }
+  });
+
+  it('refuses bands of another width', async () => {
+    const options = { quality: 80, chromaSubsampling: '4:4:4', optimizeCoding: true, isGray: true, seed: 4 } as const;
+    const gray = await encodeSample({ width: 64, height: 64, ...options });
+    expect(spliceBands(gray, { bands: [barAt(63, 16, 16)] })).toBeUndefined();
   });
 
   it('leaves every mutated file that the decoder refuses to the decoder, and keeps the size of the others', async () => {
@@ -79,7 +95,7 @@ describe('spliceBands', () => {
         for (const [at, value] of changes) file[at] = value;
         const damaged = cut % 3 === 0 ? file.subarray(0, cut) : file;
         const headers = readHeaders(damaged);
-        const spliced = spliceBands(damaged, headers ? barsOn(headers, 1) : []);
+        const spliced = spliceBands(damaged, { bands: headers ? barsOn(headers, 1) : [] });
         if (spliced === undefined) return;
         await expect(sharp(damaged, { failOn: 'error' }).raw().toBuffer()).resolves.toBeDefined();
         const { width, height } = await sharp(spliced, { failOn: 'none' }).metadata();

@@ -1,9 +1,8 @@
 // Turns and mirrors a JPEG without decoding its pixels, as EXIF orientations require: blocks change their places, and
 // within each block coefficients change places and signs.
 
-import { type Component, type JpegHeaders, MARKER, readHeaders } from './headers.ts';
-import { mcuSize } from './mcu.ts';
-import type { CoefficientMoves } from './blocks.ts';
+import type { Size } from '../../layout/geometry.ts';
+import { type Component, type JpegHeaders, largestFactors, readHeaders } from './headers.ts';
 import { ZIGZAG } from './transform.ts';
 
 /** Rows and columns are swapped first. Mirroring applies to the upright image. */
@@ -27,11 +26,12 @@ const TURNS: Readonly<Record<number, Turn>> = {
   8: { swapsAxes: true, mirrorsX: false, mirrorsY: true },
 };
 
-/** Returns `undefined` if the image can't be turned without decoding it. */
+/** Returns `undefined` if the coefficients can't be read, or can't be turned without decoding the image. */
 export function readUprightHeaders(file: Uint8Array, orientation: number): JpegHeaders | undefined {
   const turn = turnFor(orientation);
-  const headers = turn && readHeaders(file);
-  return turn && headers && turnHeaders(headers, turn);
+  const headers = readHeaders(file);
+  if (turn === undefined || headers === undefined || !headers.isCarriable || !isTurnable(headers, turn)) return undefined;
+  return { ...headers, ...turnFrame(headers, turn) };
 }
 
 export function turnFor(orientation: number): Turn | undefined {
@@ -53,27 +53,19 @@ export function coefficientMoves({ swapsAxes, mirrorsX, mirrorsY }: Turn): Coeff
   };
 }
 
-/**
- * Returns the headers of the upright image, or `undefined` if the side where a mirrored image starts would be a part of
- * an MCU, because only the last MCU of a row or column can be one. Restart markers are dropped, because their places
- * change.
- */
-export function turnHeaders(headers: JpegHeaders, turn: Turn): JpegHeaders | undefined {
-  if (turn === NO_TURN) return headers;
-  const { width, height } = turn.swapsAxes ? { width: headers.height, height: headers.width } : headers;
-  const { places } = coefficientMoves(turn);
-  const components = headers.components.map((component) => turnComponent(component, turn, places));
-  const kept = headers.kept.flatMap((segment) => turnSegment(segment, turn, places));
-  const turned = { ...headers, width, height, components, kept, restartInterval: 0 };
-  const mcu = mcuSize(turned);
-  const isWhole = (!turn.mirrorsX || width % mcu.width === 0) && (!turn.mirrorsY || height % mcu.height === 0);
-  return isWhole ? turned : undefined;
+/** The size of an image and its components. */
+export interface ComponentFrame extends Size {
+  readonly components: readonly Component[];
 }
 
-function turnComponent(component: Component, { swapsAxes }: Turn, places: Uint8Array): Component {
-  if (!swapsAxes) return component;
-  const { horizontal, vertical, steps } = component;
-  return { ...component, horizontal: vertical, vertical: horizontal, steps: moved(steps, places) };
+/** The upright image. */
+export function turnFrame({ width, height, components }: ComponentFrame, turn: Turn): ComponentFrame {
+  if (!turn.swapsAxes) return { width, height, components };
+  const { places } = coefficientMoves(turn);
+  const turned = components.map(({ id, horizontal, vertical, steps }) => {
+    return { id, horizontal: vertical, vertical: horizontal, steps: moved(steps, places) };
+  });
+  return { width: height, height: width, components: turned };
 }
 
 function moved(steps: Uint16Array, places: Uint8Array): Uint16Array {
@@ -82,46 +74,22 @@ function moved(steps: Uint16Array, places: Uint8Array): Uint16Array {
   return result;
 }
 
-const HEADER = 4;
-
-function turnSegment(segment: Uint8Array, { swapsAxes }: Turn, places: Uint8Array): Uint8Array[] {
-  const marker = segment[1];
-  if (marker === MARKER.dri) return [];
-  if (!swapsAxes) return [segment];
-  const turned = Uint8Array.from(segment);
-  if (marker === MARKER.dqt) turnTables(segment, turned, places);
-  if (marker === MARKER.sof0 || marker === MARKER.sof1) turnFrame(segment, turned);
-  if (marker === MARKER.app0) swapPairs(segment, turned, JFIF_DENSITY);
-  return [turned];
+/** Only the last MCU of a row or column can be a part of one, so the side where a mirrored image starts must be whole. */
+export function isTurnable(frame: ComponentFrame, turn: Turn): boolean {
+  const upright = turnFrame(frame, turn);
+  const mcu = mcuSize(upright);
+  return (!turn.mirrorsX || upright.width % mcu.width === 0) && (!turn.mirrorsY || upright.height % mcu.height === 0);
 }
 
-/** The offset of the horizontal pixel density in a segment. The vertical one follows. */
-const JFIF_DENSITY = HEADER + 8;
-/** The offset of the height in a segment. The width follows. */
-const FRAME_SIZE = HEADER + 1;
-const FRAME_COMPONENTS = HEADER + 6;
+const BLOCK_SIDE = 8;
 
-function turnFrame(segment: Uint8Array, turned: Uint8Array): void {
-  swapPairs(segment, turned, FRAME_SIZE);
-  for (let at = FRAME_COMPONENTS + 1; at < segment.length; at += 3) {
-    const sampling = segment[at] ?? 0;
-    turned[at] = ((sampling & 15) << 4) | (sampling >> 4);
-  }
+export function mcuSize({ components }: Pick<ComponentFrame, 'components'>): Size {
+  const factors = largestFactors(components);
+  return { width: BLOCK_SIDE * factors.width, height: BLOCK_SIDE * factors.height };
 }
 
-function swapPairs(segment: Uint8Array, turned: Uint8Array, at: number): void {
-  turned.set(segment.subarray(at, at + 2), at + 2);
-  turned.set(segment.subarray(at + 2, at + 4), at);
-}
-
-function turnTables(segment: Uint8Array, turned: Uint8Array, places: Uint8Array): void {
-  for (let at = HEADER; at < segment.length; ) {
-    const bytes = (segment[at] ?? 0) >> 4 === 0 ? 1 : 2;
-    at += 1;
-    for (const [index, place] of places.entries()) {
-      const step = segment.subarray(at + index * bytes, at + (index + 1) * bytes);
-      turned.set(step, at + place * bytes);
-    }
-    at += places.length * bytes;
-  }
+/** The MCUs of the whole image. */
+export function mcuGrid(frame: ComponentFrame): { readonly columns: number; readonly rows: number } {
+  const { width, height } = mcuSize(frame);
+  return { columns: Math.ceil(frame.width / width), rows: Math.ceil(frame.height / height) };
 }
