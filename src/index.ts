@@ -7,7 +7,7 @@ import { parseForm } from './caption/form.ts';
 import { checkOverlays } from './caption/overlays-field.ts';
 import { MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE, type Overlay, type RequestedOverlay } from './caption/overlay.ts';
 import { checkOutput } from './caption/format-field.ts';
-import type { FormatOf } from './caption/output-format.ts';
+import type { ColorSpace, FormatOf } from './caption/output-format.ts';
 import type { SafeAreaName } from './caption/safe-area.ts';
 import { parseSafeArea, withSafeArea } from './caption/safe-area-field.ts';
 import type { RequestedStyle } from './caption/style.ts';
@@ -60,6 +60,8 @@ export interface ImageOptions extends LookOptions {
   readonly format?: FormatOf<'image'>;
   /** The quality of JPEG and WebP, 1 to 100. Default: 90. */
   readonly quality?: number;
+  /** Of a JPEG that stays a JPEG: `source` keeps its color profile and its pixels, `srgb` converts it. Default: `source`. */
+  readonly colorSpace?: ColorSpace;
   readonly signal?: AbortSignal;
 }
 

@@ -1,10 +1,13 @@
-// The `format` and `quality` of a request: the kind of file that the client wants back. The possible formats depend on
+// The `format`, `quality` and `color_space` of a request: what kind of file the client wants back. Which formats are possible depends on
 // what the captions are drawn on.
 
 import { AppError, type FieldFault } from '../errors.ts';
 import { orList } from '../primitives/or-list.ts';
+import { choice } from './style-field.ts';
 import type { FieldReader } from './field-reader.ts';
 import {
+  COLOR_SPACES,
+  type ColorSpace,
   defaultFormat,
   FORMAT_NAMES,
   type FormatOf,
@@ -20,6 +23,8 @@ import { FILE_FIELDS } from './request-fields.ts';
 export interface RequestedOutput {
   readonly format?: OutputFormat;
   readonly quality?: number;
+  /** Of a JPEG that stays a JPEG. Default: `source`. */
+  readonly colorSpace?: ColorSpace;
 }
 
 const MAX_QUALITY = FILE_FIELDS.quality.maximum;
@@ -35,8 +40,9 @@ const SOURCE_NAMES: Readonly<Record<OutputSource, string>> = {
 export function parseOutput(fields: FieldReader, source: OutputSource | undefined): RequestedOutput {
   const format = parseFormat(fields);
   const quality = parseQuality(fields);
+  const colorSpace = parseColorSpace(fields);
   if (format && source && !isFormatOf(source, format)) fields.faults.push(formatFault(format, source));
-  return { ...(format !== undefined && { format }), ...(quality !== undefined && { quality }) };
+  return present({ format, quality, colorSpace });
 }
 
 export function assertFormatFits({ format }: RequestedOutput, source: OutputSource): void {
@@ -50,14 +56,30 @@ export function formatFor<Source extends OutputSource>(source: Source, { format 
   throw refusal(formatFault(format, source));
 }
 
-/** Checks values that don't come from a form. */
-export function checkOutput({ format, quality }: RequestedOutput, source: OutputSource): RequestedOutput {
+/** For values that don't come from a form. */
+export function checkOutput(
+  { format, quality, colorSpace }: RequestedOutput,
+  source: OutputSource,
+): RequestedOutput {
   if (format !== undefined) assertFormatFits({ format }, source);
   if (quality !== undefined && !(Number.isInteger(quality) && quality >= 1 && quality <= MAX_QUALITY)) {
     const detail = `Quality must be a whole number between 1 and ${MAX_QUALITY}; got ${quality}.`;
     throw refusal({ pointer: '#/quality', code: 'out_of_range', detail });
   }
-  return { ...(format !== undefined && { format }), ...(quality !== undefined && { quality }) };
+  const faults: FieldFault[] = [];
+  choice(colorSpace, COLOR_SPACES, 'Color_space', '#/color_space', faults);
+  for (const fault of faults) throw refusal(fault);
+  return present({ format, quality, colorSpace });
+}
+
+type Given<Values> = { readonly [Name in keyof Values]: Values[Name] | undefined };
+
+function present({ format, quality, colorSpace }: Given<Required<RequestedOutput>>): RequestedOutput {
+  return {
+    ...(format !== undefined && { format }),
+    ...(quality !== undefined && { quality }),
+    ...(colorSpace !== undefined && { colorSpace }),
+  };
 }
 
 /** A blank value counts as absent, so a browser form with an empty input works. */
@@ -77,6 +99,14 @@ function parseQuality(fields: FieldReader): number | undefined {
   const detail = `Quality must be between 1 and ${MAX_QUALITY}; got ${fields.shown('quality')}.`;
   fields.add('quality', 'out_of_range', detail);
   return undefined;
+}
+
+/** A blank value counts as absent, as for the format. */
+function parseColorSpace(fields: FieldReader): ColorSpace | undefined {
+  const [value] = fields.all('color_space');
+  const trimmed = typeof value === 'string' ? value.trim() : value;
+  if (trimmed === '') return undefined;
+  return choice(trimmed, COLOR_SPACES, 'Color_space', '#/color_space', fields.faults);
 }
 
 function formatFault(format: OutputFormat, source: OutputSource): FieldFault {

@@ -98,7 +98,11 @@ export function defaultFormat<Source extends OutputSource>(source: Source): Form
   return first;
 }
 
-/** The names that clients may write, in the order of the formats. */
+/** Of a JPEG that stays a JPEG. The first one is the default. */
+export const COLOR_SPACES = ['source', 'srgb'] as const;
+export type ColorSpace = (typeof COLOR_SPACES)[number];
+
+/** What clients may write, in the order of the formats. */
 export const WRITTEN_FORMATS: ReadonlyMap<string, OutputFormat> = new Map(
   FORMAT_NAMES.flatMap((format) => [format, ...OUTPUT_FORMATS[format].aliases].map((name) => [name, format] as const)),
 );

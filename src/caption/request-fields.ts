@@ -5,6 +5,7 @@ import type { Json } from '../primitives/json-schema.ts';
 import { orList } from '../primitives/or-list.ts';
 import { MAX_URL_LENGTH } from './asset-url.ts';
 import {
+  COLOR_SPACES,
   defaultFormat,
   FORMAT_NAMES,
   FORMATS_OF,
@@ -124,6 +125,14 @@ export const FILE_FIELDS = {
     description:
       `Quality of ${LOSSY_TITLES} images. Default: ${DEFAULT_QUALITY}. Ignored for other formats and for lossless WebP. ` +
       'JPEGs keep full color resolution from 90 on.',
+  },
+  color_space: {
+    type: 'string',
+    enum: COLOR_SPACES,
+    description:
+      'Color space of a JPEG that stays a JPEG. `source` keeps its color profile and its pixels, and draws the captions in the ' +
+      'colors of the profile. `srgb` converts it, which compresses it again. An image that is compressed again is always sRGB, ' +
+      `and so is every other format, for which this is ignored. Default: \`${COLOR_SPACES[0]}\`.`,
   },
 } as const satisfies Readonly<Record<string, Json>>;
 

@@ -38,7 +38,7 @@ language of the captions (a BCP 47 tag such as ja) for letters whose form depend
 
 --format is the format of an image: png (default), jpeg or webp; png or webp for bars only; mp4 turns an animated GIF or
 WebP into a video. --quality (1 to 100, default 90) is for jpeg and webp. Without --quality, a JPEG stays a JPEG without being
-compressed again.
+compressed again, and keeps its color profile; --color-space srgb converts it.
 
 On a video, an overlay can have "start" and "end" in seconds. --captions shows the cues of a subtitle file. --position places
 the bar of --text (default 50) or the bars of --captions (default 80), in percent of the height.

@@ -44,6 +44,7 @@ const REQUIRED: Readonly<Record<keyof typeof FIELDS, string>> = {
   strict: 'no',
   format: 'no',
   quality: 'no',
+  color_space: 'no',
   async: 'no',
   deliver: 'no',
   webhook_url: 'no',

@@ -4,6 +4,7 @@ import { encodeJpeg, encodeLosslessWebp, encodeWebp } from '../media/image-encod
 import type { Strokes } from '../layout/watermark.ts';
 import type { Band } from '../raster/band.ts';
 import { bakeBands, type RawImage } from '../raster/blend.ts';
+import { encodeLike } from '../raster/jpeg/encode-pixels.ts';
 import { encodePng } from '../raster/png/photo.ts';
 import { writeTransparentPng } from '../raster/png/transparent.ts';
 import { strokeImage } from '../raster/strokes.ts';
@@ -11,19 +12,33 @@ import type { ImageOutput } from './image-output.ts';
 import type { TransparentRecipe } from './recipe.ts';
 import type { RenderTools } from './renderer-tools.ts';
 
+interface EncodeContext {
+  /** The file that the image was decoded from. */
+  readonly asset: Uint8Array;
+  readonly signal: AbortSignal | undefined;
+}
+
 export async function encodeImage(
   image: RawImage,
   output: ImageOutput,
-  signal: AbortSignal | undefined,
+  { asset, signal }: EncodeContext,
 ): Promise<Buffer> {
   switch (output.format) {
     case 'png':
       return await encodePng(image, signal);
     case 'jpeg':
-      return await encodeJpeg(image, output.quality);
+      return likeSource(image, output, asset) ?? (await encodeJpeg(image, output.quality));
     case 'webp':
       return await encodeWebp(image, output.quality);
   }
+}
+
+function likeSource(
+  image: RawImage,
+  { likeSource: like }: Extract<ImageOutput, { format: 'jpeg' }>,
+  asset: Uint8Array,
+): Buffer | undefined {
+  return like && image.channels === 3 ? encodeLike(asset, image, like.orientation) : undefined;
 }
 
 export async function encodeOverlay(

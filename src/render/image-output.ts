@@ -1,7 +1,7 @@
 // The encoding of an image or a transparent overlay, as part of its recipe.
 
 import { formatFor, type RequestedOutput } from '../caption/format-field.ts';
-import { type FormatOf, isLossy, type LossyFormat, OUTPUT_FORMATS } from '../caption/output-format.ts';
+import { COLOR_SPACES, type FormatOf, isLossy, type LossyFormat, OUTPUT_FORMATS } from '../caption/output-format.ts';
 import { DEFAULT_QUALITY } from '../caption/request-fields.ts';
 import type { Size } from '../layout/geometry.ts';
 import { AppError } from '../errors.ts';
@@ -21,6 +21,10 @@ export type ImageOutput =
        * `keepsSource` is false, because workers of older versions would leave the image as it is stored.
        */
       readonly turnsSource?: number;
+      /** A JPEG that is kept also keeps its color profile, if the colors of bars can be converted to it. */
+      readonly keepsProfile?: true;
+      /** A JPEG that can't be kept is encoded with its own tables, unless they are too coarse for text. */
+      readonly likeSource?: { readonly orientation: number };
     };
 
 /** The output of a transparent overlay. Every format is lossless here. */
@@ -28,20 +32,27 @@ export interface TransparentOutput {
   readonly format: FormatOf<'canvas'>;
 }
 
+/** EXIF orientation of an image that is stored as it is shown. */
+export const UPRIGHT = 1;
+
 export interface SourceFacts {
-  /** True if the pixels of the asset can't stay as they are, because they are scaled or converted to sRGB. */
+  readonly isScaled: boolean;
+  /** The decoded pixels are converted to sRGB. */
   readonly isConverted: boolean;
   /** The EXIF orientation, 2 to 8. */
   readonly orientation?: number | undefined;
 }
 
-export function imageOutput(requested: RequestedOutput, { isConverted, orientation }: SourceFacts): ImageOutput {
+export function imageOutput(requested: RequestedOutput, source: SourceFacts): ImageOutput {
+  const { isScaled, isConverted, orientation } = source;
   const format = formatFor('image', requested);
-  const { quality } = requested;
+  const { quality, colorSpace = COLOR_SPACES[0] } = requested;
   if (!isLossy(format)) return { format };
   if (format !== 'jpeg') return { format, quality: quality ?? DEFAULT_QUALITY };
-  if (quality !== undefined || isConverted) return { format, quality: quality ?? DEFAULT_QUALITY, keepsSource: false };
-  const output = { format, quality: DEFAULT_QUALITY };
+  if (quality !== undefined || isScaled) return { format, quality: quality ?? DEFAULT_QUALITY, keepsSource: false };
+  const keptColors = { keepsProfile: true, likeSource: { orientation: orientation ?? UPRIGHT } } as const;
+  const output = { format, quality: DEFAULT_QUALITY, ...(colorSpace === 'source' && keptColors) };
+  if (isConverted) return { ...output, keepsSource: false };
   if (orientation === undefined) return { ...output, keepsSource: true };
   return { ...output, keepsSource: false, turnsSource: orientation };
 }

@@ -121,8 +121,8 @@ export function composeImageRecipe(
   assertSize(original, limits);
   const canvas = scaleDown(original, maxSide);
   const isScaled = canvas.width !== original.width || canvas.height !== original.height;
-  const isConverted = isScaled || probe.color !== undefined;
-  const output = imageOutput(requested, { isConverted, orientation: probe.orientation });
+  const isConverted = probe.color !== undefined;
+  const output = imageOutput(requested, { isScaled, isConverted, orientation: probe.orientation });
   assertEncodable(canvas, output);
   return {
     kind: 'image',

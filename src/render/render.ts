@@ -3,15 +3,18 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { Rows } from '../layout/placement.ts';
+import { type ConvertWords, conversionToProfile } from '../media/color/profile-colors.ts';
 import { type DecodedImage, decodeImage } from '../media/image.ts';
 import { bakeBands } from '../raster/blend.ts';
 import { strokeImage } from '../raster/strokes.ts';
+import { isTooCoarse } from '../raster/jpeg/coarseness.ts';
+import type { JpegHeaders } from '../raster/jpeg/headers.ts';
 import { spliceBands } from '../raster/jpeg/splice.ts';
 import { readUprightHeaders } from '../raster/jpeg/turn.ts';
 import { drawBands } from './bands.ts';
 import { encodeImage, encodeOverlay } from './encode.ts';
-import type { ImageOutput } from './image-output.ts';
-import type { BarReport } from './bar-report.ts';
+import { type ImageOutput, UPRIGHT } from './image-output.ts';
+import type { BarReport } from './layout-report.ts';
 import type { ImageRecipe, TransparentRecipe } from './recipe.ts';
 import type { RenderTools } from './renderer-tools.ts';
 import type { SourcePixels } from './source-pixels.ts';
@@ -31,9 +34,6 @@ export interface RenderFacts {
   readonly sourcePixels?: SourcePixels;
   readonly timings: Timings;
 }
-
-/** EXIF orientation of an image that is stored as it is shown. */
-const UPRIGHT = 1;
 
 export interface Rendered extends RenderFacts {
   readonly bytes: Buffer;
@@ -65,10 +65,14 @@ async function renderKeepingSource(
   tools: RenderTools,
 ): Promise<Rendered | undefined> {
   const orientation = keptOrientation(recipe.output);
-  if (orientation === undefined || !isSpliceable(recipe, asset, orientation)) return undefined;
+  const colors = orientation === undefined ? undefined : keptColors(recipe, readUprightHeaders(asset, orientation));
+  if (orientation === undefined || colors === undefined) return undefined;
   const stopwatch = new Stopwatch();
   const { bands, strokes, ...facts } = await drawBands(recipe, tools, stopwatch);
-  const bytes = await stopwatch.step('splice', () => spliceBands(asset, { bands, strokes }, { orientation }));
+  const { convert, keepsProfile } = colors;
+  const bytes = await stopwatch.step('splice', () =>
+    spliceBands(asset, { bands, strokes, convert }, { orientation, keepsProfile }),
+  );
   return bytes && { bytes, ...recipe.canvas, ...facts, sourcePixels: 'kept', timings: stopwatch.timings };
 }
 
@@ -78,11 +82,26 @@ function keptOrientation(output: ImageOutput): number | undefined {
   return output.keepsSource ? UPRIGHT : output.turnsSource;
 }
 
-/** This is checked before anything is drawn, because the bars would have to be drawn again for the decoded pixels. */
-function isSpliceable({ canvas, decode }: ImageRecipe, asset: Uint8Array, orientation: number): boolean {
-  const headers = readUprightHeaders(asset, orientation);
-  if (headers === undefined || (headers.profile !== undefined && !decode.ignoreProfile)) return false;
-  return headers.width === canvas.width && headers.height === canvas.height;
+interface KeptColors {
+  readonly keepsProfile: boolean;
+  /** Converts the colors of the overlay to those of the image. */
+  readonly convert?: ConvertWords;
+}
+
+/**
+ * Checked before anything is drawn, because it would have to be drawn again for the decoded pixels. Returns `undefined` if the
+ * compressed data can't be kept.
+ */
+function keptColors({ canvas, decode, output }: ImageRecipe, headers: JpegHeaders | undefined): KeptColors | undefined {
+  if (headers === undefined || isTooCoarse(headers)) return undefined;
+  if (headers.width !== canvas.width || headers.height !== canvas.height) return undefined;
+  const { profile, components } = headers;
+  if (profile === undefined) return { keepsProfile: false };
+  const mayKeep = output.format === 'jpeg' && output.keepsProfile === true;
+  const convert = mayKeep ? conversionToProfile(profile, components.length) : undefined;
+  // Without its profile, an image is taken for sRGB anyway.
+  if (decode.ignoreProfile) return { keepsProfile: convert !== undefined };
+  return convert && { keepsProfile: true, convert };
 }
 
 async function renderPixels(
@@ -107,7 +126,7 @@ async function renderPixels(
     bakeBands(image, bands);
     if (strokes) strokeImage(strokes, image);
   });
-  const bytes = await stopwatch.step('encode', () => encodeImage(image, recipe.output, signal));
+  const bytes = await stopwatch.step('encode', () => encodeImage(image, recipe.output, { asset, signal }));
   const source = recipe.output.format === 'jpeg' ? ({ sourcePixels: 'reencoded' } as const) : {};
   return { bytes, ...canvas, ...facts, ...source, timings: stopwatch.timings };
 }

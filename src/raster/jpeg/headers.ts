@@ -8,7 +8,7 @@ export interface Component {
   /** Sampling factors. */
   readonly horizontal: number;
   readonly vertical: number;
-  /** Quantization steps in zigzag order. */
+  /** Quantization steps in zigzag order. Those of another component if its own come after the first scan. */
   readonly steps: Uint16Array;
 }
 
@@ -20,6 +20,8 @@ export interface JpegHeaders extends Size {
   readonly colorModel: ColorModel;
   /** The embedded color profile. It is empty if a part of it is missing. */
   readonly profile: Uint8Array | undefined;
+  /** Bits per sample. */
+  readonly precision: number;
   readonly isProgressive: boolean;
   /** Whether its coefficients can be read and written without decoding the image. */
   readonly isCarriable: boolean;
@@ -47,11 +49,11 @@ export function readSegments(file: Uint8Array): { headers: JpegHeaders; segments
     if (steps === undefined) return undefined;
     components.push({ ...component, steps });
   }
-  const { width, height } = frame;
+  const { width, height, precision } = frame;
   const colorModel = colorModelOf(segments, frame);
   const isProgressive = frame.marker === MARKER.sof2;
-  const isCarriable = frame.marker <= MARKER.sof2 && frame.precision === 8 && isCarriableColor(colorModel, components);
-  const headers = { width, height, components, colorModel, profile, isProgressive, isCarriable, firstScan };
+  const isCarriable = frame.marker <= MARKER.sof2 && precision === 8 && isCarriableColor(colorModel, components);
+  const headers = { width, height, components, colorModel, profile, precision, isProgressive, isCarriable, firstScan };
   return { headers, segments };
 }
 

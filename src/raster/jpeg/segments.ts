@@ -56,6 +56,8 @@ export const MARKER = {
   comment: 0xfe,
 } as const;
 
+export const END_OF_IMAGE: Uint8Array = Uint8Array.of(0xff, MARKER.eoi);
+
 const MAX_DC_SYMBOL = 15;
 /** Large photos with profiles and thumbnails have a few hundred. */
 const MAX_SEGMENTS = 4_096;

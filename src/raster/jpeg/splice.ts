@@ -10,7 +10,7 @@ import { blocksOf, ImageMemory } from './image-memory.ts';
 import { type StoredOutput, writeStored } from './stored-image.ts';
 import { type JpegOverlay, OverlayStrips, type Strips } from './overlay-strips.ts';
 import { readScans } from './scans.ts';
-import { MARKER, type Segments } from './segments.ts';
+import { END_OF_IMAGE, type Segments } from './segments.ts';
 import { type ComponentFrame, isTurnable, mcuGrid, NO_TURN, type Turn, turnFor, turnFrame } from './turn.ts';
 import { type NumberedSpec, PLAIN_JFIF, swapDensities, writeHeaders } from './write-headers.ts';
 
@@ -32,7 +32,6 @@ interface Splice {
   readonly keepsProfile: boolean;
 }
 
-const END_OF_IMAGE = Uint8Array.of(0xff, MARKER.eoi);
 /** A code for the DC value and, in a sequential image, one for the end of the block. */
 const MIN_BITS_PER_BLOCK = { sequential: 2, progressive: 1 };
 
@@ -98,7 +97,8 @@ function extendedTables(codec: JpegCodec, { headers, segments, frame, turn }: Sp
   const { members, start, end, high, low } = headers.firstScan;
   const isWhole = start === 0 && end === 63 && high === 0 && low === 0;
   const hasOneScan = !headers.isProgressive && isWhole && members.length === frame.components.length;
-  if (turn !== NO_TURN || !hasOneScan) return undefined;
+  const hasSteps = segments.frame?.components.every(({ table }) => segments.quantization[table] !== undefined) ?? false;
+  if (turn !== NO_TURN || !hasOneScan || !hasSteps) return undefined;
   const tables: ExtendedTable[] = [];
   for (const kind of ['dc', 'ac'] as const) {
     for (const index of new Set(members.map((member) => member[kind]))) {

@@ -77,6 +77,8 @@ export const recipeSchema = z.discriminatedUnion('kind', [
         quality: qualitySchema,
         keepsSource: z.boolean(),
         turnsSource: z.int().min(2).max(8).exactOptional(),
+        keepsProfile: z.literal(true).exactOptional(),
+        likeSource: z.object({ orientation: z.int().min(1).max(8) }).exactOptional(),
       }),
     ]),
   }),
