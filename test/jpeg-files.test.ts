@@ -7,7 +7,7 @@ import { must } from '../src/primitives/must.ts';
 import { readHeaders } from '../src/raster/jpeg/headers.ts';
 import { spliceBands } from '../src/raster/jpeg/splice.ts';
 import { readUprightHeaders } from '../src/raster/jpeg/turn.ts';
-import { barsOn, compareWithBars, pixelsOf } from './jpeg-samples.ts';
+import { barsOn, pixelsOf } from './jpeg-samples.ts';
 import { randomCases } from './random-cases.ts';
 import { filesOf, hasSharedMedia, sharedMedia } from './shared-media.ts';
 
@@ -27,7 +27,7 @@ const TURNS: Readonly<Record<(typeof ORIENTATIONS)[number], readonly string[]>> 
 const FILES = ['jpeg_photos', 'jpeg_variants', 'jpeg_orientation', 'jpeg_hdr'].flatMap((folder) => filesOf(folder));
 /** The other files of this folder have the same sizes and tables. */
 const BESIDE_JPEGTRAN = FILES.filter((file) => !/(?:Landscape|Portrait)_[^16]/u.test(file)).filter(
-  (file) => readHeaders(readFileSync(sharedMedia(file))) !== undefined,
+  (file) => readHeaders(readFileSync(sharedMedia(file)))?.isCarriable,
 );
 const LARGE_PIXELS = 2_000_000;
 const TURNS_OF_SMALLER_FILES = randomCases({ usually: 2, all: ORIENTATIONS.length });
@@ -61,23 +61,8 @@ describe.skipIf(!hasSharedMedia)('spliceBands on damaged files, turned (skipped 
   });
 });
 
-/** Files that aren't sequential, in YCbCr or gray, and complete. */
-const OTHERS =
-  /london|white-1x1|progressive|monkey12|testimgari|icc_profile_big|cmyk|Channel_digital|motion-photo|pillow__ultrahdr/iu;
-
-describe.skipIf(!hasSharedMedia)('spliceBands on real files (skipped without ../shared/media)', () => {
-  it.each(FILES)('keeps every pixel outside the touched rows of %s, or leaves it to the decoder', async (file) => {
-    const source = readFileSync(sharedMedia(file));
-    const headers = readHeaders(source);
-    const bands = headers ? barsOn(headers, 1) : [];
-    const spliced = spliceBands(source, { bands });
-    expect(spliced === undefined).toBe(OTHERS.test(file));
-    if (spliced === undefined) return;
-    const { changedRowsOutside } = await compareWithBars(source, spliced, bands);
-    expect(changedRowsOutside).toBe(0);
-  });
-
-  it.each(filesOf('jpeg_corrupt'))('spliceBands never throws on the damaged file %s', (file) => {
+describe.skipIf(!hasSharedMedia)('spliceBands on damaged files (skipped without ../shared/media)', () => {
+  it.each(filesOf('jpeg_corrupt'))('never throws on the damaged file %s', (file) => {
     const source = readFileSync(sharedMedia(file));
     const headers = readHeaders(source);
     expect(() => spliceBands(source, { bands: headers ? barsOn(headers, 3) : [] })).not.toThrow();

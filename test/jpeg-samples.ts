@@ -36,7 +36,7 @@ export async function pixelsOf(jpeg: Uint8Array): Promise<Buffer> {
 
 /** With subsampled chroma, decoders also use the chroma of the neighboring row of MCUs for one line. */
 export function touchedRows({ components }: JpegHeaders, bands: readonly Band[]): Set<number> {
-  const vertical = components[0]?.vertical ?? 1;
+  const vertical = Math.max(...components.map((component) => component.vertical));
   const [side, margin] = [8 * vertical, vertical > 1 ? 1 : 0];
   return new Set(
     bands.flatMap(({ top, height }) => {
@@ -51,6 +51,8 @@ export interface JpegSample extends Size {
   readonly quality: number;
   readonly chromaSubsampling: '4:2:0' | '4:4:4';
   readonly optimizeCoding: boolean;
+  /** With a usual script of scans, or with the one that makes the smallest file. */
+  readonly progressive?: 'usual' | 'optimized';
   readonly isGray: boolean;
   readonly seed: number;
 }
@@ -61,6 +63,7 @@ export async function encodeSample({
   quality,
   chromaSubsampling,
   optimizeCoding,
+  progressive,
   isGray,
   seed,
 }: JpegSample): Promise<Buffer> {
@@ -73,7 +76,8 @@ export async function encodeSample({
   }
   const image = sharp(data, { raw: { width, height, channels: 3 } });
   const colored = isGray ? image.toColorspace('b-w') : image;
-  return await colored.jpeg({ quality, chromaSubsampling, optimizeCoding }).toBuffer();
+  const scans = { progressive: progressive !== undefined, optimizeScans: progressive === 'optimized' };
+  return await colored.jpeg({ quality, chromaSubsampling, optimizeCoding, ...scans }).toBuffer();
 }
 
 interface Comparison {

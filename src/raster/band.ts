@@ -20,7 +20,18 @@ export function wordsOf(pixels: Uint8Array | Uint8ClampedArray): Int32Array {
   return new Int32Array(pixels.buffer, pixels.byteOffset, pixels.length / 4);
 }
 
-/** Returns a color as words of `wordsOf`, by coverage. Transparent pixels are 0 in every color. */
+/** Whether all pixels of a band are gray. */
+export function isGrayBand({ pixels }: Band): boolean {
+  const words = wordsOf(pixels);
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index] ?? 0;
+    // Red equals green, and green equals blue.
+    if (((word ^ (word >>> 8)) & 0xffff) !== 0) return false;
+  }
+  return true;
+}
+
+/** A color as a word of `wordsOf`, by the coverage of what is drawn in it. Transparent pixels are 0 in every color. */
 export function wordsByCoverage({ red, green, blue, alpha }: Color): Int32Array {
   const opaque = red | (green << 8) | (blue << 16);
   return Int32Array.from({ length: 256 }, (_, coverage) => {

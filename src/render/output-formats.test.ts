@@ -1,8 +1,10 @@
 import sharp from 'sharp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { RequestedOutput } from '../caption/format-field.ts';
+import { grayProfile, withProfile } from '../../test/icc-samples.ts';
 import { probeImage } from '../media/image.ts';
 import { must } from '../primitives/must.ts';
+import { readHeaders } from '../raster/jpeg/headers.ts';
 import { composeImageRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from './recipe.ts';
 import { type Rendered, renderOnImage, renderTransparent } from './render.ts';
 import { createRenderTools } from './renderer-tools.ts';
@@ -58,14 +60,20 @@ describe('an image in another format', () => {
     expect((await firstPixel(webp.bytes)).at(-1)).toBe(0);
   });
 
-  it.each(['jpeg', 'webp'] as const)('an image has no metadata as %s', async (format) => {
+  it.each([
+    ['jpeg', undefined],
+    ['jpeg', 'srgb'],
+    ['webp', undefined],
+  ] as const)('has no metadata as %s with the color space %s, except for a profile that is kept', async (format, colorSpace) => {
     const asset = await sharp(await photo(3, '#4682b4'))
       .withExif({ IFD0: { Artist: 'Someone' } })
       .withIccProfile('p3')
       .jpeg()
       .toBuffer();
-    const { exif, icc, xmp } = await sharp((await render(asset, { format })).bytes).metadata();
-    expect({ exif, icc, xmp }).toEqual({ exif: undefined, icc: undefined, xmp: undefined });
+    const { bytes } = await render(asset, { format, ...(colorSpace && { colorSpace }) });
+    const { exif, icc, xmp } = await sharp(bytes).metadata();
+    const isKept = format === 'jpeg' && colorSpace === undefined;
+    expect({ exif, hasProfile: icc !== undefined, xmp }).toEqual({ exif: undefined, hasProfile: isKept, xmp: undefined });
   });
 
   it('an image is refused when a side is too long for the format', async () => {
@@ -151,15 +159,97 @@ describe('a JPEG that stays a JPEG', () => {
     const { output } = composeImageRecipe(await probeImage(turned), OVERLAYS, DEFAULT_IMAGE_LIMITS, {
       output: { format: 'jpeg' },
     });
-    expect(output).toEqual({ format: 'jpeg', quality: 90, keepsSource: false, turnsSource: 3 });
+    expect(output).toMatchObject({ format: 'jpeg', quality: 90, keepsSource: false, turnsSource: 3 });
   });
 
-  it('a JPEG loses an sRGB profile, and is encoded again with another one', async () => {
-    const withProfile = async (name: string): Promise<Rendered> =>
-      await render(await sharp(jpeg).withIccProfile(name, { attach: true }).toBuffer(), { format: 'jpeg' });
-    const [srgb, p3] = [await withProfile('srgb'), await withProfile('p3')];
-    expect([srgb.sourcePixels, p3.sourcePixels]).toEqual(['kept', 'reencoded']);
-    expect((await sharp(srgb.bytes).metadata()).icc).toBeUndefined();
+  it('keeps its color profile, and loses it with the color space srgb', async () => {
+    const withProfile = async (name: string, colorSpace: 'source' | 'srgb'): Promise<unknown> => {
+      const asset = await sharp(jpeg).withIccProfile(name, { attach: true }).toBuffer();
+      const { bytes, sourcePixels } = await render(asset, { format: 'jpeg', colorSpace });
+      const [before, after] = [await sharp(asset).metadata(), await sharp(bytes).metadata()];
+      return [sourcePixels, after.icc?.equals(must(before.icc, 'profile'))];
+    };
+    expect(await withProfile('srgb', 'source')).toEqual(['kept', true]);
+    expect(await withProfile('p3', 'source')).toEqual(['kept', true]);
+    expect(await withProfile('srgb', 'srgb')).toEqual(['kept', undefined]);
+    expect(await withProfile('p3', 'srgb')).toEqual(['reencoded', undefined]);
+  });
+
+  it('shows emoji in the same colors with the profile of a phone as without', async () => {
+    const asset = await sharp({ create: { ...SIZE, channels: 3, background: '#4682b4' } })
+      .withIccProfile('p3')
+      .jpeg({ quality: 95, chromaSubsampling: '4:4:4' })
+      .toBuffer();
+    const recipeFor = async (colorSpace: 'source' | 'srgb'): Promise<Rendered> => {
+      const overlays = [{ text: '🍎🍏🎃💙', position: 50 }];
+      const output = { format: 'jpeg', colorSpace } as const;
+      const recipe = composeImageRecipe(await probeImage(asset), overlays, DEFAULT_IMAGE_LIMITS, { output });
+      return await renderOnImage(recipe, asset, tools);
+    };
+    const [source, srgb] = [await recipeFor('source'), await recipeFor('srgb')];
+    expect([source.sourcePixels, srgb.sourcePixels]).toEqual(['kept', 'reencoded']);
+    const shown = async ({ bytes }: Rendered): Promise<Buffer> => await sharp(bytes).toColorspace('srgb').raw().toBuffer();
+    const [actual, expected] = [await shown(source), await shown(srgb)];
+    const difference = expected.reduce((sum, value, at) => sum + Math.abs(value - (actual[at] ?? 0)), 0);
+    expect(difference / expected.length).toBeLessThan(1);
+    // Without the conversion, red would be more than ten levels off.
+    const reddest = expected.reduce((best, value, at) => (at % 3 === 0 && value > (expected[best] ?? 0) ? at : best), 0);
+    for (const channel of [0, 1, 2]) {
+      expect(Math.abs((actual[reddest + channel] ?? 0) - (expected[reddest + channel] ?? 0))).toBeLessThan(10);
+    }
+  });
+
+  it.each(['no profile', 'a gray profile'])('keeps the luma of a gray image with %s below color emoji', async (kind) => {
+    const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const;
+    const plain = await sharp({ create: { ...SIZE, channels: 3, background: '#888', noise } })
+      .toColorspace('b-w')
+      .jpeg({ quality: 85 })
+      .toBuffer();
+    const gray = kind === 'no profile' ? plain : withProfile(plain, grayProfile(1.8));
+    const overlays = [{ text: 'Hi 🍎', position: 50 }];
+    const recipe = composeImageRecipe(await probeImage(gray), overlays, DEFAULT_IMAGE_LIMITS, {
+      output: { format: 'jpeg' },
+    });
+    const { bytes, sourcePixels, bars } = await renderOnImage(recipe, gray, tools);
+    const { channels, icc } = await sharp(bytes).metadata();
+    expect([sourcePixels, channels, icc !== undefined]).toEqual(['kept', 3, kind !== 'no profile']);
+    const untouched = (must(bars[0], 'the bar').top - 17) * SIZE.width * 3;
+    const [before, after] = [
+      await sharp(plain).toColorspace('srgb').raw().toBuffer(),
+      await sharp(bytes, { ignoreIcc: true }).raw().toBuffer(),
+    ];
+    expect(after.subarray(0, untouched).equals(before.subarray(0, untouched))).toBe(true);
+  });
+
+  it('is encoded with its own tables and color resolution when it must be encoded again', async () => {
+    const cut = await sharp(jpeg).resize(320, 232, { fit: 'fill' }).withMetadata({ orientation: 6 }).jpeg({ quality: 70 });
+    const asset = await cut.toBuffer();
+    const { bytes, sourcePixels } = await render(asset, { format: 'jpeg' });
+    const [before, after] = [must(readHeaders(asset), 'headers'), must(readHeaders(bytes), 'headers')];
+    expect(sourcePixels).toBe('reencoded');
+    // Turned by a quarter, so rows and columns are swapped. The first steps of the zigzag order are at 0:0, 0:1 and 1:0.
+    const steps = ({ components: [luma] }: typeof before): number[] => [...must(luma, 'luma').steps];
+    const [first = 0, second = 0, third = 0] = steps(before);
+    expect(steps(after).slice(0, 3)).toEqual([first, third, second]);
+    expect(steps(after).toSorted()).toEqual(steps(before).toSorted());
+    expect((await sharp(bytes).metadata()).chromaSubsampling).toBe('4:2:0');
+    expect(bytes.length).toBeLessThan(asset.length * 1.1);
+    const [expected, actual] = [
+      await sharp(asset).autoOrient().raw().toBuffer(),
+      await sharp(bytes).raw().toBuffer(),
+    ];
+    const top = 232 * 3 * 60;
+    const difference = expected.subarray(0, top).reduce((sum, value, at) => sum + Math.abs(value - (actual[at] ?? 0)), 0);
+    expect(difference / top).toBeLessThan(6);
+  });
+
+  it('is encoded again at quality 90 when it is below about quality 45', async () => {
+    const qualityOf = async (quality: number): Promise<unknown> => {
+      const { bytes, sourcePixels } = await render(await sharp(jpeg).jpeg({ quality }).toBuffer(), { format: 'jpeg' });
+      return [sourcePixels, (await sharp(bytes).metadata()).chromaSubsampling];
+    };
+    expect(await qualityOf(48)).toEqual(['kept', '4:2:0']);
+    expect(await qualityOf(40)).toEqual(['reencoded', '4:4:4']);
   });
 
   it('a truncated JPEG is encoded as far as it can be decoded', async () => {

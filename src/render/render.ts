@@ -3,8 +3,10 @@
 
 import { setImmediate } from 'node:timers/promises';
 import type { Rows } from '../layout/placement.ts';
+import { colorProfileOf } from '../media/color/gray-profile.ts';
 import { type ConvertWords, conversionToProfile } from '../media/color/profile-colors.ts';
 import { type DecodedImage, decodeImage } from '../media/image.ts';
+import { isGrayBand } from '../raster/band.ts';
 import { bakeBands } from '../raster/blend.ts';
 import { strokeImage } from '../raster/strokes.ts';
 import { isTooCoarse } from '../raster/jpeg/coarseness.ts';
@@ -69,9 +71,10 @@ async function renderKeepingSource(
   if (orientation === undefined || colors === undefined) return undefined;
   const stopwatch = new Stopwatch();
   const { bands, strokes, ...facts } = await drawBands(recipe, tools, stopwatch);
-  const { convert, keepsProfile } = colors;
+  const isColored = colors.isGray && !bands.every(isGrayBand);
+  const { convert, profile } = isColored ? withColor(colors) : colors;
   const bytes = await stopwatch.step('splice', () =>
-    spliceBands(asset, { bands, strokes, convert }, { orientation, keepsProfile }),
+    spliceBands(asset, { bands, strokes, convert }, { orientation, profile }),
   );
   return bytes && { bytes, ...recipe.canvas, ...facts, sourcePixels: 'kept', timings: stopwatch.timings };
 }
@@ -83,9 +86,11 @@ function keptOrientation(output: ImageOutput): number | undefined {
 }
 
 interface KeptColors {
-  readonly keepsProfile: boolean;
+  /** The profile of the output. */
+  readonly profile?: Uint8Array;
   /** Converts the colors of the overlay to those of the image. */
   readonly convert?: ConvertWords;
+  readonly isGray: boolean;
 }
 
 /**
@@ -96,12 +101,20 @@ function keptColors({ canvas, decode, output }: ImageRecipe, headers: JpegHeader
   if (headers === undefined || isTooCoarse(headers)) return undefined;
   if (headers.width !== canvas.width || headers.height !== canvas.height) return undefined;
   const { profile, components } = headers;
-  if (profile === undefined) return { keepsProfile: false };
+  const isGray = components.length === 1;
+  if (profile === undefined) return { isGray };
   const mayKeep = output.format === 'jpeg' && output.keepsProfile === true;
   const convert = mayKeep ? conversionToProfile(profile, components.length) : undefined;
   // Without its profile, an image is taken for sRGB anyway.
-  if (decode.ignoreProfile) return { keepsProfile: convert !== undefined };
-  return convert && { keepsProfile: true, convert };
+  if (decode.ignoreProfile) return convert === undefined ? { isGray } : { isGray, profile };
+  return convert && { isGray, profile, convert };
+}
+
+/** The colors of a gray image on which something colored is drawn. */
+function withColor(colors: KeptColors): KeptColors {
+  const profile = colors.profile && colorProfileOf(colors.profile);
+  const convert = profile && conversionToProfile(profile, 3);
+  return profile && convert ? { isGray: false, profile, convert } : colors;
 }
 
 async function renderPixels(

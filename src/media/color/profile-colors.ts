@@ -3,6 +3,7 @@
 
 import { inverse, type Matrix3, multiply } from './matrix.ts';
 import { type ProfileTags, readTags } from './profile-tags.ts';
+import { SRGB_PRIMARIES } from './srgb-primaries.ts';
 import { type ToneCurve, toneCurve } from './tone-curves.ts';
 import { encodingToLight } from './to-srgb.ts';
 
@@ -10,13 +11,9 @@ import { encodingToLight } from './to-srgb.ts';
 export type ConvertWords = (words: Int32Array) => void;
 
 /** Profiles of phones and cameras have up to a few kilobytes. Larger ones hold tables, or something else. */
-export const MAX_PROFILE_BYTES = 65_536;
+const MAX_PROFILE_BYTES = 65_536;
 /** A profile with one of these describes colors by tables instead. */
 const TABLE_TAGS = ['A2B0', 'A2B1', 'A2B2', 'D2B0', 'D2B1', 'D2B2', 'D2B3'];
-/** The primaries of sRGB as colors of profiles, which are relative to a white of D50. */
-const SRGB_PRIMARIES: Matrix3 = [
-  0.4360747, 0.3850649, 0.1430804, 0.2225045, 0.7168786, 0.0606169, 0.0139322, 0.0971045, 0.7141733,
-];
 
 /** Returns `undefined` for a profile that isn't of the supported kinds, or isn't for images with this number of components. */
 export function conversionToProfile(profile: Uint8Array, components: number): ConvertWords | undefined {
@@ -29,7 +26,8 @@ export function conversionToProfile(profile: Uint8Array, components: number): Co
 function grayConversion(tags: ProfileTags): ConvertWords | undefined {
   const curve = toneCurve(tags.data('kTRC'));
   if (curve === undefined) return undefined;
-  const levels = Uint8Array.from(SRGB_LIGHT, (light) => Math.round(255 * curve.signalAt(light)));
+  const toLevel = levelsOf(curve);
+  const levels = Uint8Array.from(SRGB_LIGHT, (light) => toLevel[Math.round(light * STEPS)] ?? 0);
   return (words) => {
     for (let index = 0; index < words.length; index += 1) {
       const word = words[index] ?? 0;
@@ -45,7 +43,7 @@ const SRGB_LIGHT = Float64Array.from({ length: 256 }, (_, level) => encodingToLi
 
 /** The 8-bit levels of a component by linear light. */
 function levelsOf(curve: ToneCurve): Uint8Array {
-  return Uint8Array.from({ length: STEPS + 1 }, (_, step) => Math.round(255 * curve.signalAt(step / STEPS)));
+  return Uint8Array.from(curve.signals(STEPS), (signal) => Math.round(255 * signal));
 }
 
 function rgbConversion(tags: ProfileTags): ConvertWords | undefined {

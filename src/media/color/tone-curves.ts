@@ -1,8 +1,9 @@
 // The tone curves of color profiles: from the signal of a component to linear light, and back. Both are in 0..1.
 
 export interface ToneCurve {
-  /** The signal that means this light. */
-  signalAt(light: number): number;
+  lightAt(signal: number): number;
+  /** The signals that mean `0 / steps` to `steps / steps` of light. */
+  signals(steps: number): Float64Array;
 }
 
 /** Points of a curve. Between them, it is a straight line. */
@@ -18,19 +19,20 @@ export function toneCurve(data: Buffer | undefined): ToneCurve | undefined {
   const points = Float64Array.from({ length: POINTS + 1 }, (_, point) => toLight(point / POINTS));
   const isRising = points.every((light, point) => Number.isFinite(light) && light >= (points[point - 1] ?? light));
   if (!isRising || (points[POINTS] ?? 0) <= (points[0] ?? 0)) return undefined;
-  return { signalAt: (light) => signalAt(points, light) };
+  return { lightAt: toLight, signals: (steps) => signalsOf(points, steps) };
 }
 
-function signalAt(points: Float64Array, light: number): number {
-  if (light <= (points[0] ?? 0)) return 0;
-  let [low, high] = [0, POINTS];
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if ((points[middle] ?? 0) < light) low = middle;
-    else high = middle;
+function signalsOf(points: Float64Array, steps: number): Float64Array {
+  const signals = new Float64Array(steps + 1);
+  let next = 0;
+  for (let step = 0; step <= steps; step += 1) {
+    const light = step / steps;
+    while (next < POINTS && (points[next] ?? 0) < light) next += 1;
+    const [from, to] = [points[next - 1] ?? 0, points[next] ?? 0];
+    const part = to > from ? Math.min(1, (light - from) / (to - from)) : 1;
+    signals[step] = next === 0 ? 0 : (next - 1 + part) / POINTS;
   }
-  const [from, to] = [points[low] ?? 0, points[high] ?? 0];
-  return Math.min(1, (low + (to > from ? Math.min(1, (light - from) / (to - from)) : 0)) / POINTS);
+  return signals;
 }
 
 function lightFunction(data: Buffer): ((signal: number) => number) | undefined {

@@ -2,7 +2,7 @@
 // again, with the tables of the source; all others keep their coefficients. An upright photo with one scan goes through row by
 // row, and most of its bits are copied. Of all others, the coefficients are stored and written with the shortest codes.
 
-import { type Band, wordsOf } from '../band.ts';
+import { isGrayBand } from '../band.ts';
 import { type JpegCodec, withCodec } from './codec.ts';
 import { type JpegHeaders, readSegments } from './headers.ts';
 import { type ExtendedSpec, extend } from './huffman.ts';
@@ -17,8 +17,8 @@ import { type NumberedSpec, PLAIN_JFIF, swapDensities, writeHeaders } from './wr
 export interface SpliceOptions {
   /** As in EXIF. */
   readonly orientation?: number;
-  /** Whether the output has the color profile of the source. */
-  readonly keepsProfile?: boolean;
+  /** The color profile of the output. */
+  readonly profile?: Uint8Array | undefined;
 }
 
 interface Splice {
@@ -29,7 +29,7 @@ interface Splice {
   readonly frame: ComponentFrame;
   readonly turn: Turn;
   readonly strips: Strips;
-  readonly keepsProfile: boolean;
+  readonly profile: Uint8Array | undefined;
 }
 
 /** A code for the DC value and, in a sequential image, one for the end of the block. */
@@ -42,14 +42,13 @@ const MIN_BITS_PER_BLOCK = { sequential: 2, progressive: 1 };
 export function spliceBands(
   file: Uint8Array,
   overlay: JpegOverlay,
-  { orientation = 1, keepsProfile = false }: SpliceOptions = {},
+  { orientation = 1, profile }: SpliceOptions = {},
 ): Buffer | undefined {
   const read = readSegments(file);
   const turn = turnFor(orientation);
   if (read === undefined || turn === undefined || !read.headers.isCarriable) return undefined;
   const { headers } = read;
-  const isColored = headers.colorModel === 'gray' && !overlay.bands.every(isGray);
-  if (isColored && keepsProfile && headers.profile !== undefined) return undefined;
+  const isColored = headers.colorModel === 'gray' && !overlay.bands.every(isGrayBand);
   const frame = isColored ? withChroma(headers, turn) : headers;
   const { width } = turn.swapsAxes ? { width: headers.height } : headers;
   if (!isTurnable(frame, turn) || overlay.bands.some((band) => band.width !== width)) return undefined;
@@ -58,21 +57,11 @@ export function spliceBands(
   if (blocksOf(headers, mcuGrid(headers).rows) * minBits > file.length * 8) return undefined;
   const height = turn.swapsAxes ? headers.width : headers.height;
   const strips = new OverlayStrips({ width, height }, overlay);
-  const splice = { file, ...read, frame, turn, strips, keepsProfile };
+  const splice = { file, ...read, frame, turn, strips, profile };
   return withCodec((codec) => {
     const tables = extendedTables(codec, splice);
     return tables ? spliceRows(codec, splice, tables) : spliceStored(codec, splice);
   });
-}
-
-function isGray({ pixels }: Band): boolean {
-  const words = wordsOf(pixels);
-  for (let index = 0; index < words.length; index += 1) {
-    const word = words[index] ?? 0;
-    // Red equals green, and green equals blue.
-    if (((word ^ (word >>> 8)) & 0xffff) !== 0) return false;
-  }
-  return true;
 }
 
 /** Color of a quarter of the resolution, as in most photos, unless the image couldn't be turned with it. */
@@ -155,14 +144,14 @@ function spliceStored(codec: JpegCodec, splice: Splice): Buffer | undefined {
   return output && assemble(splice, upright, output);
 }
 
-function assemble({ headers, segments, frame, turn, keepsProfile }: Splice, upright: ComponentFrame, output: StoredOutput): Buffer {
+function assemble({ headers, segments, frame, turn, profile }: Splice, upright: ComponentFrame, output: StoredOutput): Buffer {
   const isColored = frame.components.length > headers.components.length;
   const jfif = segments.jfif ?? (isColored ? PLAIN_JFIF : undefined);
   const start = writeHeaders({
     ...upright,
     jfif: jfif && turn.swapsAxes ? swapDensities(jfif) : jfif,
     adobe: isColored ? undefined : segments.adobe,
-    profile: keepsProfile ? headers.profile : undefined,
+    profile,
     tables: output.tables,
     selectors: output.selectors,
   });
