@@ -1,6 +1,6 @@
 // Generates the lists of names and limits that clients offer before they send a request.
 
-import { FORMATS_OF, OUTPUT_FORMATS } from '../src/caption/output-format.ts';
+import { COLOR_SPACES, FORMATS_OF, OUTPUT_FORMATS } from '../src/caption/output-format.ts';
 import {
   MAX_CAPTIONS_BYTES,
   MAX_CUES,
@@ -26,6 +26,7 @@ export function generateClientLists(): string {
     constant('SAFE_AREAS', SAFE_AREAS),
     constant('FORMATS', formats),
     constant('IMAGE_FORMATS', FORMATS_OF.image),
+    constant('COLOR_SPACES', COLOR_SPACES),
     constant('LIMITS', limits),
   ].join('\n');
 }

@@ -70,16 +70,10 @@ export const TRICKS: readonly Trick[] = [
     ],
   },
   {
-    name: 'kept objects of the splicer',
+    name: 'kept JPEG codec',
     workload: 'jpeg',
     measure: 'CPU',
-    without: [patch('raster/jpeg/splice.js', 'keptAlive ??= [spliceSample(1), spliceSample(6)];', '')],
-  },
-  {
-    name: 'bits copied by the word',
-    workload: 'jpeg',
-    measure: ['splice'],
-    without: [patch('raster/jpeg/bit-writer.js', 'count & ~3', '0')],
+    without: [patch('raster/jpeg/codec.js', 'idle ?? new JpegCodec()', 'new JpegCodec()')],
   },
   {
     name: 'checksum of stored deflate',

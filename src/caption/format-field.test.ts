@@ -34,6 +34,14 @@ describe('format and quality', () => {
     expect(parse({ format: ' ', quality: '' }, ON_IMAGE)).toEqual({});
   });
 
+  it('take the color space of a JPEG, and report any other one', () => {
+    expect(parse({ color_space: 'srgb' }, ON_IMAGE)).toEqual({ colorSpace: 'srgb' });
+    expect(parse({ color_space: ' ' }, ON_IMAGE)).toEqual({});
+    expect(faultsOf(() => parse({ color_space: 'p3' }, ON_IMAGE))).toEqual([
+      '#/color_space invalid_choice Color_space must be source or srgb; got "p3".',
+    ]);
+  });
+
   it.each([
     ['png', 'png'],
     ['jpeg', 'jpeg'],

@@ -587,6 +587,11 @@ export interface components {
             format?: "png" | "jpeg" | "jpg" | "webp" | "mp4";
             /** @description Quality of JPEG and WebP images. Default: 90. Ignored for other formats and for lossless WebP. JPEGs keep full color resolution from 90 on. */
             quality?: number;
+            /**
+             * @description Color space of a JPEG that stays a JPEG. `source` keeps its color profile and its pixels, and draws the captions in the colors of the profile. `srgb` converts it, which compresses it again. An image that is compressed again is always sRGB, and so is every other format, for which this is ignored. Default: `source`.
+             * @enum {string}
+             */
+            color_space?: "source" | "srgb";
             /** @description With `true`, the response is 202 with the render as JSON, and the render runs afterwards. Same as the header `prefer: respond-async`, which a file over the synchronous limits needs. Default: `false`. */
             async?: boolean;
             /**
@@ -637,6 +642,11 @@ export interface components {
             format?: "png" | "jpeg" | "jpg" | "webp" | "mp4";
             /** @description Quality of JPEG and WebP images. Default: 90. Ignored for other formats and for lossless WebP. JPEGs keep full color resolution from 90 on. */
             quality?: number;
+            /**
+             * @description Color space of a JPEG that stays a JPEG. `source` keeps its color profile and its pixels, and draws the captions in the colors of the profile. `srgb` converts it, which compresses it again. An image that is compressed again is always sRGB, and so is every other format, for which this is ignored. Default: `source`.
+             * @enum {string}
+             */
+            color_space?: "source" | "srgb";
             /** @description With `true`, the response is 202 with the render as JSON, and the render runs afterwards. Same as the header `prefer: respond-async`, which a file over the synchronous limits needs. Default: `false`. */
             async?: boolean;
             /**

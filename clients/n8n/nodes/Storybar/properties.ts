@@ -1,7 +1,7 @@
 // The form of the node.
 
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
-import { FORMATS, LIMITS, SAFE_AREAS, STYLE_PRESETS } from './lists.generated';
+import { COLOR_SPACES, FORMATS, LIMITS, SAFE_AREAS, STYLE_PRESETS } from './lists.generated';
 
 const WITH_FILE = ['captionImage', 'captionVideo'];
 const WITH_CAPTIONS = [...WITH_FILE, 'overlayOnly'];
@@ -22,6 +22,7 @@ const formats = FORMATS.map(({ title, value }) => {
   const description = FORMAT_NOTES[value];
   return { name: title, value, ...(description !== undefined && { description }) };
 });
+const colorSpaces = COLOR_SPACES.map((value) => ({ name: value === 'srgb' ? 'sRGB' : capitalize(value), value }));
 const apps = SAFE_AREAS.map((value) => ({ name: APPS[value] ?? capitalize(value), value }));
 const styles = STYLE_PRESETS.map((value) => ({ name: value.split('-').map(capitalize).join(', '), value }));
 
@@ -217,6 +218,14 @@ export const properties: INodeProperties[] = [
         type: 'boolean',
         default: false,
         description: 'Whether to return at once with the ID of the render, for the Get Render operation or the trigger',
+      },
+      {
+        displayName: 'Color Space',
+        name: 'colorSpace',
+        type: 'options',
+        default: 'source',
+        options: colorSpaces,
+        description: 'Color space of a JPEG that stays a JPEG: that of its color profile, or sRGB',
       },
       {
         displayName: 'Format',

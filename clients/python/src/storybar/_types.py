@@ -91,6 +91,8 @@ class CaptionFields(TypedDict, total=False):
     """Format of the finished file. Images: ``png`` (default), ``jpeg`` (or ``jpg``) or ``webp``. Without an asset: ``png`` (default) or ``webp``, which is lossless then. Videos: ``mp4``, which also turns an animated GIF or WebP into a video. A JPEG stays a JPEG without being compressed again unless ``quality`` is set; see ``x-source-pixels``. Transparent images become white in a JPEG."""
     quality: int
     """Quality of JPEG and WebP images. Default: 90. Ignored for other formats and for lossless WebP. JPEGs keep full color resolution from 90 on."""
+    color_space: Literal["source", "srgb"]
+    """Color space of a JPEG that stays a JPEG. ``source`` keeps its color profile and its pixels, and draws the captions in the colors of the profile. ``srgb`` converts it, which compresses it again. An image that is compressed again is always sRGB, and so is every other format, for which this is ignored. Default: ``source``."""
 
 
 class AsyncCaptionFields(CaptionFields, total=False):
