@@ -7,7 +7,7 @@ import { wordsOf } from '../band.ts';
 import { withCodec } from './codec.ts';
 import { isTooCoarse } from './coarseness.ts';
 import { type JpegHeaders, largestFactors, readHeaders } from './headers.ts';
-import { ImageMemory } from './image-memory.ts';
+import { ImageMemory, isStorable } from './image-memory.ts';
 import type { Strips } from './overlay-strips.ts';
 import { END_OF_IMAGE } from './segments.ts';
 import { writeStored } from './stored-image.ts';
@@ -27,6 +27,7 @@ export function encodeLike(source: Uint8Array, image: RawImage, orientation: num
   if (headers === undefined || turn === undefined || headers.precision !== 8 || isTooCoarse(headers)) return undefined;
   const { components } = turnFrame(frameLike(headers), turn);
   const frame = { width: image.width, height: image.height, components };
+  if (!isStorable(frame)) return undefined;
   return withCodec((codec) => {
     const file = new Uint8Array();
     const storedRows = mcuGrid(frame).rows;

@@ -118,6 +118,14 @@ export class ImageMemory {
   }
 }
 
+/** The codec may have a gigabyte. The rest is for the file, and for the output. */
+const MAX_STORED_BYTES = 700_000_000;
+
+/** Whether all blocks of an image can be in memory at once: up to 110 megapixels with full color resolution. */
+export function isStorable(frame: ComponentFrame): boolean {
+  return blocksOf(frame, mcuGrid(frame).rows) * BLOCK_BYTES <= MAX_STORED_BYTES;
+}
+
 /** The blocks of this many rows of MCUs. */
 export function blocksOf(frame: ComponentFrame, rows: number): number {
   const perMcu = frame.components.reduce((sum, { horizontal, vertical }) => sum + horizontal * vertical, 0);

@@ -6,7 +6,7 @@ import { isGrayBand } from '../band.ts';
 import { type JpegCodec, withCodec } from './codec.ts';
 import { type JpegHeaders, readSegments } from './headers.ts';
 import { type ExtendedSpec, extend } from './huffman.ts';
-import { blocksOf, ImageMemory } from './image-memory.ts';
+import { blocksOf, ImageMemory, isStorable } from './image-memory.ts';
 import { type StoredOutput, writeStored } from './stored-image.ts';
 import { type JpegOverlay, OverlayStrips, type Strips } from './overlay-strips.ts';
 import { readScans } from './scans.ts';
@@ -129,6 +129,7 @@ function spliceRows(codec: JpegCodec, splice: Splice, tables: readonly ExtendedT
 
 function spliceStored(codec: JpegCodec, splice: Splice): Buffer | undefined {
   const { headers, segments, frame, turn, file, strips } = splice;
+  if (!isStorable(frame)) return undefined;
   const memory = new ImageMemory(codec, { source: frame, turn, file, storedRows: mcuGrid(frame).rows });
   memory.clearBlocks();
   const steps = readScans(codec, { headers, segments, frame, fileAddress: memory.fileAddress });

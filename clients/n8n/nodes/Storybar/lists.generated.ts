@@ -51,6 +51,11 @@ export const IMAGE_FORMATS = [
   "webp"
 ] as const;
 
+export const COLOR_SPACES = [
+  "source",
+  "srgb"
+] as const;
+
 export const LIMITS = {
   "MAX_TEXT_GRAPHEMES": 180,
   "MAX_OVERLAYS": 10,
