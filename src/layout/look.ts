@@ -3,14 +3,7 @@
 import type { Alignment, CaptionStyle, Weight } from '../caption/style.ts';
 import { presetOf, type Surround } from '../caption/style-presets.ts';
 import { must } from '../primitives/must.ts';
-
-/** A color of four bytes, not premultiplied. */
-export interface Color {
-  readonly red: number;
-  readonly green: number;
-  readonly blue: number;
-  readonly alpha: number;
-}
+import { type Color, contrast, luminance } from './contrast.ts';
 
 /** Spaces in em. */
 export interface Spacing {
@@ -69,16 +62,7 @@ export function isLowContrast({ color, background }: Look): boolean {
     (color[channel] * color.alpha + background[channel] * (255 - color.alpha)) / 255;
   const text = luminance(seen('red'), seen('green'), seen('blue'));
   const behind = luminance(background.red, background.green, background.blue);
-  return (Math.max(text, behind) + 0.05) / (Math.min(text, behind) + 0.05) < MIN_CONTRAST;
-}
-
-/** Computes relative luminance as WCAG 2 defines it. */
-function luminance(red: number, green: number, blue: number): number {
-  const [r = 0, g = 0, b = 0] = [red, green, blue].map((value) => {
-    const share = value / 255;
-    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  return contrast(text, behind) < MIN_CONTRAST;
 }
 
 /** Parses `#rrggbb` or `#rrggbbaa`. */

@@ -1,7 +1,8 @@
 // The drawn pixels of an overlay. Overlapping bars are merged into one band, so that photos, videos and transparent
 // PNGs all use the same bytes.
 
-import { BAR_ALPHA, type Color } from '../layout/look.ts';
+import type { Color } from '../layout/contrast.ts';
+import { BAR_ALPHA } from '../layout/look.ts';
 
 export interface Band {
   readonly top: number;

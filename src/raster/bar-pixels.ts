@@ -5,6 +5,7 @@ import type { Bar } from '../layout/layout.ts';
 import type { Look } from '../layout/look.ts';
 import type { Run } from '../layout/measurer.ts';
 import { compositeOver, mix, wordsByCoverage, wordsOf } from './band.ts';
+import { addRims, type EmojiRims } from './emoji-rim.ts';
 import type { PaintedStrips } from './painted-strips.ts';
 
 export interface PaintedRun extends Run {
@@ -37,11 +38,13 @@ export class BarPixels {
   readonly #emoji: readonly PaintedRun[];
   readonly #pixels: Uint8ClampedArray;
   readonly #shades: Int32Array;
+  readonly #rims: EmojiRims | undefined;
 
-  constructor(bar: Bar, width: number, emoji: readonly PaintedRun[]) {
+  constructor(bar: Bar, width: number, emoji: readonly PaintedRun[], rims?: EmojiRims) {
     this.#bar = bar;
     this.#width = width;
     this.#emoji = emoji;
+    this.#rims = rims;
     this.#shades = textOnBar(bar.look);
     this.#pixels = new Uint8ClampedArray(width * bar.height * 4);
   }
@@ -81,6 +84,7 @@ export class BarPixels {
     if (bottom <= top) return;
     const columns = right - left;
     const drawn = wordsOf(context.getImageData(left, strip + top - first, columns, bottom - top).data);
+    if (this.#rims) addRims({ words: drawn, left, right, top, bottom }, this.#rims);
     for (let row = top; row < bottom; row += 1) {
       const from = (row - top) * columns;
       compositeOver(wordsOf(this.#pixels), row * this.#width + left, drawn.subarray(from, from + columns));

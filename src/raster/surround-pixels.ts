@@ -3,10 +3,10 @@
 
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import type { Bar } from '../layout/layout.ts';
-import { type Look, OUTLINE_WIDTH } from '../layout/look.ts';
+import type { Look } from '../layout/look.ts';
 import { compositeOver, mix, wordsByCoverage, wordsOf } from './band.ts';
 import { inkedColumns } from './bar-pixels.ts';
-import { grown } from './grown-mask.ts';
+import { addRims, type EmojiRims } from './emoji-rim.ts';
 import type { PaintedStrips } from './painted-strips.ts';
 import { blurred, type Mask } from './soft-shadow.ts';
 
@@ -34,14 +34,16 @@ export class SurroundPixels {
   readonly #left: number;
   readonly #columns: number;
   readonly #text: Uint8Array;
+  readonly #rims: EmojiRims | undefined;
   #shape: Uint8Array | undefined;
   /** RGBA words. */
   #emoji: Int32Array | undefined;
 
-  constructor(bar: Bar, width: number) {
+  constructor(bar: Bar, width: number, rims?: EmojiRims) {
     const { left, columns } = inkedColumns(bar, width);
     this.#bar = bar;
     this.#width = width;
+    this.#rims = rims;
     this.#left = left;
     this.#columns = columns;
     this.#text = new Uint8Array(columns * bar.height);
@@ -53,8 +55,11 @@ export class SurroundPixels {
     copyAlphas(read(text), this.#text, top * columns);
     if (shape !== undefined) copyAlphas(read(shape), (this.#shape ??= new Uint8Array(size)), top * columns);
     if (emoji === undefined) return;
+    const words = read(emoji);
+    const [left, right] = [this.#left, this.#left + columns];
+    if (this.#rims) addRims({ words, left, right, top, bottom: top + rows }, this.#rims);
     this.#emoji ??= new Int32Array(size);
-    this.#emoji.set(read(emoji), top * columns);
+    this.#emoji.set(words, top * columns);
   }
 
   finish(): Uint8ClampedArray {
@@ -78,7 +83,7 @@ export class SurroundPixels {
   #surround(): (line: Int32Array, from: number) => void {
     const { look, fontSize } = this.#bar;
     if (look.surround === 'shadow') return this.#shadow(fontSize);
-    if (look.surround === 'outline') return this.#outline(look.color.alpha === 255, fontSize);
+    if (look.surround === 'outline') return this.#outline(look.color.alpha === 255);
     const label = wordsByCoverage(look.background ?? BLACK);
     const shape = this.#shape ?? this.#text;
     return (line, from) => {
@@ -89,15 +94,13 @@ export class SurroundPixels {
   /**
    * Under opaque text the outline is solid, so that no gap shows between them. It must not shine through other text.
    */
-  #outline(isTextOpaque: boolean, em: number): (line: Int32Array, from: number) => void {
-    const aroundEmoji = this.#emoji && grown(this.#mask(alphasOf(this.#emoji)), Math.max(1, OUTLINE_WIDTH * em));
+  #outline(isTextOpaque: boolean): (line: Int32Array, from: number) => void {
     const [text, shape] = [this.#text, this.#shape];
     return (line, from) => {
       for (let x = 0; x < line.length; x += 1) {
         const letter = text[from + x] ?? 0;
         let coverage = Math.max(letter, shape?.[from + x] ?? 0);
         if (!isTextOpaque) coverage = Math.round((coverage * (255 - letter)) / 255);
-        if (aroundEmoji) coverage = Math.max(coverage, aroundEmoji[from + x] ?? 0);
         line[x] = coverage << 24;
       }
     };

@@ -16,6 +16,7 @@ import { BarPixels, type PaintedRun, TRUE_COVERAGE_GRAY } from './bar-pixels.ts'
 import type { FontFile } from './font-files.ts';
 import { type CaptionFonts, type DrawableCaption, FontIndex } from './font-index.ts';
 import { paintLabel } from './label-path.ts';
+import { emojiBox, emojiRims, type EmojiRims, FaintEmoji } from './emoji-rim.ts';
 import { LetterInkMeter } from './letter-ink.ts';
 import { canvasHeight, MAX_CANVAS_PIXELS, type PaintedStrips, stripsOf } from './painted-strips.ts';
 import { runParts } from './run-parts.ts';
@@ -30,6 +31,7 @@ export class TextEngine {
   readonly #registered = new Set<string>();
   readonly #maxCanvasPixels: number;
   readonly #inkMeter = new LetterInkMeter();
+  readonly #faintEmoji = new FaintEmoji();
   #canvas: Canvas = createCanvas(1, 1);
 
   /** A smaller canvas needs less memory, and more time for large captions. */
@@ -149,13 +151,38 @@ export class TextEngine {
     const runs = bar.lines.flatMap(paintedRuns);
     const emoji = runs.filter(({ kind }) => kind === 'emoji');
     const hasShape = surround === 'box' || surround === 'outline';
-    const pixels = surround === 'bar' ? new BarPixels(bar, width, emoji) : new SurroundPixels(bar, width);
+    const rims = this.#rimsOf(bar, emoji, fonts);
+    const pixels = surround === 'bar' ? new BarPixels(bar, width, emoji, rims) : new SurroundPixels(bar, width, rims);
     const kinds = { hasEmoji: emoji.length > 0, hasShape };
     for (const strips of stripsOf({ width, height: bar.height }, kinds, this.#maxCanvasPixels)) {
       pixels.add(this.#paintStrips(bar, { runs, fonts, width }, strips), strips);
       if (width * canvasHeight(strips) > STEP_PIXELS) yield;
     }
     return { width, pixels: pixels.finish() };
+  }
+
+  /** Finds the emoji that need a rim on their bar or label. */
+  #rimsOf({ look, fontSize }: Bar, runs: readonly PaintedRun[], fonts: CaptionFonts): EmojiRims | undefined {
+    const { background } = look;
+    if (background === undefined) return undefined;
+    const isFaint = (emoji: string): boolean =>
+      this.#faintEmoji.has(emoji, background, (context, text, x, baseline, size) => {
+        const run = { text, kind: 'emoji', rtl: false } as const;
+        paintRuns(context, [{ ...run, x, right: x, baseline }], fonts, size, 'fillText');
+      });
+    const context = this.#canvas.getContext('2d');
+    const boxes = runs.flatMap((run) => {
+      const emoji = graphemes(run.text);
+      if (!emoji.some(isFaint)) return [];
+      const endOf = (count: number): number =>
+        measureRun(context, fonts, { ...run, text: emoji.slice(0, count).join('') }, fontSize).width;
+      return emoji.flatMap((grapheme, index) => {
+        const [start, end] = [endOf(index), endOf(index + 1)];
+        const [left, right] = run.rtl ? [run.right - end, run.right - start] : [run.x + start, run.x + end];
+        return isFaint(grapheme) ? [emojiBox(left, right, run.baseline, fontSize)] : [];
+      });
+    });
+    return boxes.length === 0 ? undefined : emojiRims(boxes, background, fontSize);
   }
 
   #paintStrips(bar: Bar, { runs, fonts, width }: BarText, strips: PaintedStrips): SKRSContext2D {
