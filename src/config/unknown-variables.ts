@@ -30,7 +30,7 @@ function nearestName(name: string, known: readonly string[]): string | undefined
   const own = withoutPrefix(name);
   const ranked = known
     .map((candidate) => ({ candidate, distance: editDistance(own, withoutPrefix(candidate)) }))
-    .sort((a, b) => a.distance - b.distance);
+    .toSorted((a, b) => a.distance - b.distance);
   const [best] = ranked;
   return best !== undefined && best.distance <= Math.ceil(own.length / 3) ? best.candidate : undefined;
 }
@@ -42,10 +42,10 @@ function withoutPrefix(name: string): string {
 /** The number of characters to insert, delete or replace (Levenshtein). */
 function editDistance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [row, letter] of [...from].entries()) {
+  for (let row = 0; row < from.length; row += 1) {
     const current = [row + 1];
-    for (const [column, other] of [...to].entries()) {
-      const replaced = (previous[column] ?? 0) + (letter === other ? 0 : 1);
+    for (let column = 0; column < to.length; column += 1) {
+      const replaced = (previous[column] ?? 0) + (from[row] === to[column] ? 0 : 1);
       current.push(Math.min(replaced, (previous[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1));
     }
     previous = current;

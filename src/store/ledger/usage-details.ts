@@ -72,9 +72,9 @@ export async function usageDetails(
 
 /** Lists every day from the first to the last. */
 export function daysOf(from: string, to: string): string[] {
-  const [first, last] = [Date.parse(from), Date.parse(to)];
-  return Array.from({ length: Math.max(0, Math.floor((last - first) / DAY_MS) + 1) }, (_, index) =>
-    new Date(first + index * DAY_MS).toISOString().slice(0, 10),
+  const [start, end] = [Date.parse(from), Date.parse(to)];
+  return Array.from({ length: Math.max(0, Math.floor((end - start) / DAY_MS) + 1) }, (_, index) =>
+    new Date(start + index * DAY_MS).toISOString().slice(0, 10),
   );
 }
 
