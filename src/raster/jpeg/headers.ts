@@ -61,7 +61,10 @@ function isCarriableColor(model: ColorModel, components: readonly Component[]): 
   if (model !== 'gray' && model !== 'ycc') return false;
   const { width, height } = largestFactors(components);
   const blocks = components.reduce((sum, { horizontal, vertical }) => sum + horizontal * vertical, 0);
-  return blocks <= MAX_MCU_BLOCKS && components.every((one) => isScale(width / one.horizontal) && isScale(height / one.vertical));
+  return (
+    blocks <= MAX_MCU_BLOCKS &&
+    components.every((one) => isScale(width / one.horizontal) && isScale(height / one.vertical))
+  );
 }
 
 /** How many pixels a sample covers. */

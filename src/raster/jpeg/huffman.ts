@@ -7,11 +7,7 @@ export type TableKind = 'dc' | 'ac';
 /** Every symbol that an 8-bit image can need. */
 const SYMBOLS: Readonly<Record<TableKind, readonly number[]>> = {
   dc: Array.from({ length: 12 }, (_, size) => size),
-  ac: [
-    0,
-    0xf0,
-    ...Array.from({ length: 160 }, (_, index) => (Math.floor(index / 10) << 4) | ((index % 10) + 1)),
-  ],
+  ac: [0, 0xf0, ...Array.from({ length: 160 }, (_, index) => (Math.floor(index / 10) << 4) | ((index % 10) + 1))],
 };
 const LONGEST = 16;
 

@@ -67,7 +67,9 @@ async function restartIntervals(width: number, rows: number): Promise<Buffer> {
     Array.from({ length: rows }, async (_, row) => partsOf(await grayJpeg(width, 8, row, false))),
   );
   const first = must(strips[0], 'strip');
-  const data = strips.flatMap((strip, row) => (row === 0 ? [] : [Buffer.of(0xff, 0xd0 + ((row - 1) % 8))]).concat(strip.data));
+  const data = strips.flatMap((strip, row) =>
+    row === 0 ? [strip.data] : [Buffer.of(0xff, 0xd0 + ((row - 1) % 8)), strip.data],
+  );
   return Buffer.concat([
     Buffer.of(0xff, 0xd8),
     ...first.segments(DQT),
@@ -82,7 +84,8 @@ async function restartIntervals(width: number, rows: number): Promise<Buffer> {
 
 /** One block, with scans of these bands of zeros. */
 function blockInBands(bands: readonly (readonly [number, number])[]): Buffer {
-  const oneCode = (id: number): Buffer => Buffer.of(0xff, 0xc4, 0, 20, id, 1, ...Array.from({ length: 15 }, () => 0), 0);
+  const oneCode = (id: number): Buffer =>
+    Buffer.of(0xff, 0xc4, 0, 20, id, 1, ...Array.from({ length: 15 }, () => 0), 0);
   const scan = (start: number, end: number): Buffer => Buffer.of(0xff, 0xda, 0, 8, 1, 1, 0, start, end, 0, 0x7f);
   const sof = Buffer.from(frame(8, 8, [0x11]));
   sof[1] = 0xc2;
@@ -116,7 +119,9 @@ describe('spliceBands on images with several scans', () => {
     const bands = barsOn({ width, height }, 1);
     const spliced = must(spliceBands(source, { bands }), 'spliced image');
     expect((await compareWithBars(source, spliced, bands)).changedRowsOutside).toBe(0);
-    expect((await pixelsOf(must(spliceBands(source, { bands: [] }), 'spliced image'))).equals(await pixelsOf(source))).toBe(true);
+    expect(
+      (await pixelsOf(must(spliceBands(source, { bands: [] }), 'spliced image'))).equals(await pixelsOf(source)),
+    ).toBe(true);
   });
 
   it.each([
@@ -145,8 +150,24 @@ describe('spliceBands on images with several scans', () => {
   it('leaves an image with far more scans than encoders write to the decoder', () => {
     const single = Array.from({ length: 63 }, (_, index): [number, number] => [index + 1, index + 1]);
     expect(spliceBands(blockInBands([[1, 63]]), { bands: [] })).toBeDefined();
-    expect(spliceBands(blockInBands([[1, 20], [21, 63]]), { bands: [] })).toBeDefined();
-    expect(spliceBands(blockInBands([[1, 20], [20, 63]]), { bands: [] })).toBeUndefined();
+    expect(
+      spliceBands(
+        blockInBands([
+          [1, 20],
+          [21, 63],
+        ]),
+        { bands: [] },
+      ),
+    ).toBeDefined();
+    expect(
+      spliceBands(
+        blockInBands([
+          [1, 20],
+          [20, 63],
+        ]),
+        { bands: [] },
+      ),
+    ).toBeUndefined();
     expect(spliceBands(blockInBands(single), { bands: [] })).toBeUndefined();
   });
 

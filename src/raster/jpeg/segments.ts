@@ -123,7 +123,9 @@ export class Segments {
       case MARKER.dac:
         return true;
       default:
-        return marker >= MARKER.sof0 && marker <= MARKER.sof15 && marker !== MARKER.jpg && this.#readFrame(marker, body);
+        return (
+          marker >= MARKER.sof0 && marker <= MARKER.sof15 && marker !== MARKER.jpg && this.#readFrame(marker, body)
+        );
     }
   }
 

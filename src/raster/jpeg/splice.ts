@@ -71,7 +71,15 @@ function withChroma({ width, height, components }: JpegHeaders, turn: Turn): Com
   const frameWith = (factor: number): ComponentFrame => {
     const chroma = { horizontal: 1, vertical: 1, steps: luma.steps };
     const factors = { horizontal: factor, vertical: factor };
-    return { width, height, components: [{ ...luma, ...factors, id: 1 }, { ...chroma, id: 2 }, { ...chroma, id: 3 }] };
+    return {
+      width,
+      height,
+      components: [
+        { ...luma, ...factors, id: 1 },
+        { ...chroma, id: 2 },
+        { ...chroma, id: 3 },
+      ],
+    };
   };
   return isTurnable(frameWith(2), turn) ? frameWith(2) : frameWith(1);
 }
@@ -145,7 +153,11 @@ function spliceStored(codec: JpegCodec, splice: Splice): Buffer | undefined {
   return output && assemble(splice, upright, output);
 }
 
-function assemble({ headers, segments, frame, turn, profile }: Splice, upright: ComponentFrame, output: StoredOutput): Buffer {
+function assemble(
+  { headers, segments, frame, turn, profile }: Splice,
+  upright: ComponentFrame,
+  output: StoredOutput,
+): Buffer {
   const isColored = frame.components.length > headers.components.length;
   const jfif = segments.jfif ?? (isColored ? PLAIN_JFIF : undefined);
   const start = writeHeaders({

@@ -30,7 +30,8 @@ const TURNS: Readonly<Record<number, Turn>> = {
 export function readUprightHeaders(file: Uint8Array, orientation: number): JpegHeaders | undefined {
   const turn = turnFor(orientation);
   const headers = readHeaders(file);
-  if (turn === undefined || headers === undefined || !headers.isCarriable || !isTurnable(headers, turn)) return undefined;
+  if (turn === undefined || headers === undefined || !headers.isCarriable || !isTurnable(headers, turn))
+    return undefined;
   return { ...headers, ...turnFrame(headers, turn) };
 }
 

@@ -64,7 +64,10 @@ function quantizationTable(steps: Uint16Array, index: number): Uint8Array {
   return Uint8Array.of(16 | index, ...Array.from(steps).flatMap((step) => [step >> 8, step & 255]));
 }
 
-function frameSegment({ width, height, components, selectors }: OutputHeaders, steps: readonly Uint16Array[]): Uint8Array {
+function frameSegment(
+  { width, height, components, selectors }: OutputHeaders,
+  steps: readonly Uint16Array[],
+): Uint8Array {
   const isBaseline = !steps.some(isLong) && selectors.every(({ dc, ac }) => dc < 2 && ac < 2);
   const body = [8, height >> 8, height & 255, width >> 8, width & 255, components.length];
   for (const component of components) {
