@@ -16,7 +16,7 @@ import { readUprightHeaders } from '../raster/jpeg/turn.ts';
 import { drawBands } from './bands.ts';
 import { encodeImage, encodeOverlay } from './encode.ts';
 import { type ImageOutput, UPRIGHT } from './image-output.ts';
-import type { BarReport } from './layout-report.ts';
+import type { BarReport } from './bar-report.ts';
 import type { ImageRecipe, TransparentRecipe } from './recipe.ts';
 import type { RenderTools } from './renderer-tools.ts';
 import type { SourcePixels } from './source-pixels.ts';

@@ -39,6 +39,13 @@ export function turnFor(orientation: number): Turn | undefined {
   return TURNS[orientation];
 }
 
+/** Where each coefficient of a block goes, by its index in zigzag order. */
+export interface CoefficientMoves {
+  /** The index of the coefficient in the upright block. */
+  readonly places: Uint8Array;
+  readonly signs: Int8Array;
+}
+
 /** Mirroring negates the coefficients of odd frequencies in its direction. */
 export function coefficientMoves({ swapsAxes, mirrorsX, mirrorsY }: Turn): CoefficientMoves {
   const indexes = new Uint8Array(ZIGZAG.length);
