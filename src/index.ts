@@ -30,16 +30,20 @@ export type { Rendered } from './render/render.ts';
 export type { VideoFacts } from './render/video.ts';
 
 /**
- * One caption in the middle, or several with positions in percent of the height and languages (BCP 47), or the subtitles of
- * a video.
+ * One caption in the middle, or several with positions in percent of the height and languages (BCP 47), or the subtitles or
+ * the transcript of a video.
  */
 export type Captions = string | readonly CaptionOptions[] | SubtitleOptions;
 
 export type CaptionOptions = RequestedOverlay;
 
 export interface SubtitleOptions {
-  /** The content of an SRT or WebVTT file. */
-  readonly captions: string;
+  /** The content of an SRT or WebVTT file, cues, or the transcript of a speech-to-text service, as a value or as JSON. */
+  readonly captions: string | object;
+  /** The most words of a page, 1 to 12. */
+  readonly maxWords?: number | null;
+  /** The most lines of a page, 1 to 4. Default: 2, for transcripts. */
+  readonly maxLines?: number | null;
   /** The position of all cues. Default: 80. */
   readonly position?: number | null;
   readonly lang?: string | null;
@@ -166,7 +170,8 @@ export async function renderOverlay(
 
 function toOverlays(captions: Captions, { style, safeArea }: LookOptions): readonly Overlay[] {
   if (isSubtitles(captions)) {
-    const all = { ...captions, style, safe_area: safeArea };
+    const { maxWords, maxLines, ...rest } = captions;
+    const all = { ...rest, max_words: maxWords, max_lines: maxLines, style, safe_area: safeArea };
     const fields = Object.entries(all).map(([name, value]: [string, unknown]) => ({ name, value: value ?? null }));
     return parseForm({ fields, isJson: true, hasAsset: true, faults: [] }).overlays;
   }

@@ -1,5 +1,5 @@
 // Runs one render in a separate process, to measure its time and memory alone. Prints the figures as JSON.
-// usage: render-one.ts <clip> <output> <ours|marked|floor|one|ten|styled|crowd>
+// usage: render-one.ts <clip> <output> <ours|marked|floor|one|ten|styled|crowd|words-...>
 
 import { readFileSync } from 'node:fs';
 import { sniff } from '../../src/media/sniff.ts';
@@ -13,14 +13,16 @@ import { Stopwatch } from '../../src/render/timing.ts';
 import { renderOnVideo } from '../../src/render/video.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
 import { OVERLAYS, TIMED_OVERLAYS } from './overlays.ts';
+import { SPOKEN_OVERLAYS } from './words.ts';
 
 const [clip = '', output = '', kind = 'ours'] = process.argv.slice(2);
-const overlays = TIMED_OVERLAYS[kind] ?? OVERLAYS;
+const overlays = SPOKEN_OVERLAYS[kind]?.() ?? TIMED_OVERLAYS[kind] ?? OVERLAYS;
+const limits = { ...DEFAULT_VIDEO_LIMITS, videoSeconds: 3_600 };
 const format = sniff(readFileSync(clip).subarray(0, 256)) as VideoFormat;
 // Warm up like a worker that waits for jobs: load fonts and compile code.
 const tools = createRenderTools();
 const probed = probeVideo(clip, format, { maxSide: DEFAULT_VIDEO_LIMITS.videoSide });
-const recipe = composeVideoRecipe(probed, OVERLAYS, DEFAULT_VIDEO_LIMITS);
+const recipe = composeVideoRecipe(probed, OVERLAYS, limits);
 await drawBands(recipe, tools, new Stopwatch());
 
 const before = process.cpuUsage();
@@ -29,7 +31,7 @@ if (kind === 'floor') {
   await transcode(recipe, clip, output, NO_BARS);
 } else {
   const probe = probeVideo(clip, format, { maxSide: DEFAULT_VIDEO_LIMITS.videoSide });
-  const own = composeVideoRecipe(probe, overlays, DEFAULT_VIDEO_LIMITS);
+  const own = composeVideoRecipe(probe, overlays, limits);
   await renderOnVideo(kind === 'marked' ? { ...own, watermark: true } : own, clip, output, tools);
 }
 const wall = performance.now() - start;

@@ -1,6 +1,6 @@
 // Compares the time, memory, size and quality of a video render with the floor (the same decode and encode without
 // bars) and with common alternatives. Runs are interleaved, so load on the machine affects all; compare the ratios.
-// Usage: npm run bench:video -- [clip ... | timed], with STORYBAR_BENCH_RUNS=3 for the number of runs
+// Usage: npm run bench:video -- [clip ... | timed | words], with STORYBAR_BENCH_RUNS=3 for the number of runs
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -21,6 +21,7 @@ import { pipeFrames } from './frame-piping.ts';
 import { OverHttp } from './over-http.ts';
 import { OVERLAYS } from './overlays.ts';
 import { benchTimed } from './timed.ts';
+import { benchWords } from './words.ts';
 
 const SAMPLES = path.join(import.meta.dirname, '../../../shared/media');
 const DEFAULT_CLIPS = [
@@ -113,13 +114,15 @@ async function bench(clip: string): Promise<void> {
 }
 
 const asked = process.argv.slice(2);
-const isTimedOnly = asked[0] === 'timed';
+const PARTS = ['timed', 'words'];
+const isAsked = (part: string): boolean => asked.length === 0 || asked.includes(part);
 const clips =
-  asked.length > 0 ? asked.filter((clip) => clip !== 'timed') : DEFAULT_CLIPS.filter((clip) => existsSync(clip));
-if (clips.length === 0 && !isTimedOnly) console.log('No sample clips found. Pass clips on the command line.');
+  asked.length > 0 ? asked.filter((clip) => !PARTS.includes(clip)) : DEFAULT_CLIPS.filter((clip) => existsSync(clip));
+if (clips.length === 0 && !PARTS.some(isAsked)) console.log('No sample clips found. Pass clips on the command line.');
 try {
   for (const clip of clips) await bench(clip);
-  if (hasFfmpeg() && (asked.length === 0 || isTimedOnly)) await benchTimed(TIMED_CLIP, work, RUNS);
+  if (hasFfmpeg() && isAsked('timed')) await benchTimed(TIMED_CLIP, work, RUNS);
+  if (hasFfmpeg() && isAsked('words')) await benchWords(TIMED_CLIP, work, RUNS);
 } finally {
   await server.stop();
   rmSync(work, { recursive: true, force: true });

@@ -1,6 +1,7 @@
 // The meaning of each field error code. `satisfies Record` makes a missing code a compile error.
 
 import { MAX_CAPTIONS_BYTES, MAX_OVERLAYS, MAX_TEXT_BYTES, MAX_TEXT_GRAPHEMES } from '../caption/overlay.ts';
+import { MAX_WORDS } from '../caption/words/timed-words.ts';
 import type { FaultCode } from '../errors.ts';
 
 const NUMBER = new Intl.NumberFormat('en');
@@ -9,8 +10,8 @@ export const FAULTS = {
   required: 'The field is missing.',
   blank: 'The caption is empty, or has only spaces and invisible characters.',
   too_long: `The caption is longer than ${MAX_TEXT_GRAPHEMES} characters or ${NUMBER.format(MAX_TEXT_BYTES)} bytes of UTF-8.`,
-  too_large: `The field is larger than ${MAX_CAPTIONS_BYTES / 1024} KiB.`,
-  too_many: `There are more than ${MAX_OVERLAYS} overlays.`,
+  too_large: `\`captions\` is larger than ${MAX_CAPTIONS_BYTES / 1024 / 1024} MiB, or another field is larger than 64 KiB.`,
+  too_many: `There are more than ${MAX_OVERLAYS} overlays, or more than ${NUMBER.format(MAX_WORDS)} words of captions.`,
   out_of_range: 'The number is too small or too large.',
   not_an_integer: 'The value must be a whole number.',
   wrong_type: 'The value has the wrong type. Send numbers as JSON numbers, not strings.',
@@ -20,7 +21,9 @@ export const FAULTS = {
   invalid_format: "`format` isn't a known format, or not one for this kind of asset.",
   invalid_choice: "The value isn't one of the allowed names, which `detail` lists.",
   invalid_color: 'The value must be a color such as `#ffcc00`, or `#ffcc0080` with transparency.',
-  invalid_captions: "A cue of `captions` isn't valid SRT or WebVTT, or is over a limit. The pointer has its index.",
+  invalid_captions:
+    "`captions` isn't SRT, WebVTT or JSON of a known shape, or a cue or a word of it isn't valid or is over a limit. The pointer " +
+    'names the cue or the word.',
   conflict:
     'Two fields exclude each other, such as `text` and `overlays`, `asset` and `asset_url`, `position` and `overlays`, ' +
     '`captions` and an image, or a `background` and a style without one. Send one of them.',

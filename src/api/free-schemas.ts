@@ -15,6 +15,10 @@ export const FREE_SCHEMAS = {
     width: INTEGER,
     height: INTEGER,
     bars: listOf(ref('LayoutBar')),
+    captions: {
+      ...STRING_OR_NULL,
+      description: 'The pages of `captions` as WebVTT, with the times of their words. Null without `captions`.',
+    },
     warnings: WARNINGS,
     credits: { type: 'integer', description: 'What the render would cost.' },
   }),
@@ -29,6 +33,21 @@ export const FREE_SCHEMAS = {
     fonts: listOf(STRING),
     missing_characters: listOf(STRING),
     warnings: WARNINGS,
+    page: {
+      anyOf: [ref('LayoutPage'), { type: 'null' }],
+      description: 'The page of `captions` that the bar shows. Null for `text` and `overlays`.',
+    },
+  }),
+  LayoutPage: complete({
+    text: STRING,
+    start: { type: 'number', description: 'In seconds.' },
+    end: NUMBER,
+    words: {
+      ...listOf(
+        complete({ text: STRING, start: NUMBER, end: NUMBER, x: NUMBER, y: NUMBER, width: NUMBER, height: NUMBER }),
+      ),
+      description: 'Words with their times, and where they stand out. Empty for cues whose words have no times.',
+    },
   }),
   Usage: complete({
     plan: complete({

@@ -167,7 +167,7 @@ export const PROBLEMS = {
     status: 413,
     title: 'Request too large',
     advice:
-      'A request without an uploaded file can have at most 512 KiB; `limit` and `actual` are in bytes. Shorten it.',
+      'A request without an uploaded file can have at most 2 MiB, and a batch 512 KiB; `limit` and `actual` are in bytes. Shorten it.',
   },
   asset_too_large: {
     status: 413,

@@ -93,11 +93,11 @@ describe('the captions field', () => {
     expect(parse({ captions: `${together(10)}\n\n01:00 --> 01:01\nx` }).overlays).toHaveLength(11);
   });
 
-  it('the captions field allows 64 KiB', () => {
+  it('the captions field allows 1 MiB', () => {
     const padded = (bytes: number): string => `${SRT}\n`.padEnd(bytes, '\n');
-    expect(parse({ captions: padded(65_536) }).overlays).toHaveLength(2);
-    expect(faultsOf({ captions: padded(65_537) })).toEqual([
-      { pointer: '#/captions', code: 'too_large', detail: 'The field is 65537 bytes long; the limit is 65536.' },
+    expect(parse({ captions: padded(1_048_576) }).overlays).toHaveLength(2);
+    expect(faultsOf({ captions: padded(1_048_577) })).toEqual([
+      { pointer: '#/captions', code: 'too_large', detail: 'The field is 1048577 bytes long; the limit is 1048576.' },
     ]);
   });
 
@@ -106,7 +106,7 @@ describe('the captions field', () => {
       {
         pointer: '#/captions',
         code: 'invalid_captions',
-        detail: 'Captions have no cue with text. Send the content of an SRT or WebVTT file.',
+        detail: 'Captions have no cue with text. Send the content of an SRT or WebVTT file, or a transcript as JSON.',
       },
     ]);
     expect(codesOf({ captions: 'Just text' })).toEqual(['#/captions/0 invalid_captions']);
@@ -122,8 +122,9 @@ describe('the captions field', () => {
     ]);
   });
 
-  it('the captions field must be a string in JSON', () => {
-    expect(codesOf({ captions: [SRT] }, { isJson: true })).toEqual(['#/captions wrong_type']);
+  it('the captions field must be a string, an array or an object in JSON', () => {
+    expect(codesOf({ captions: 5 }, { isJson: true })).toEqual(['#/captions wrong_type']);
+    expect(codesOf({ captions: [SRT] }, { isJson: true })).toEqual(['#/captions/0 invalid_captions']);
   });
 
   it('the captions field needs a video: it is refused without an asset, and without asking for a size', () => {

@@ -3,7 +3,7 @@
 
 import { AppError } from '../errors.ts';
 import { parseAssetUrl, type UrlFault } from './asset-url.ts';
-import { hasCaptions, parseCues, reportMissingVideo } from './captions-field.ts';
+import { hasCaptions, parseCues, reportMissingVideo, withWords } from './captions-field.ts';
 import { cleanText, isBlank } from './clean.ts';
 import { type Delivery, parseDelivery } from './delivery-field.ts';
 import { parseLanguage, withLanguage } from './language.ts';
@@ -14,6 +14,7 @@ import { checkOverlays, parseOverlays, textFaults } from './overlays-field.ts';
 import { parseSafeArea, withSafeArea } from './safe-area-field.ts';
 import { checkStyle, parseStyle, withStyle } from './style-field.ts';
 import { LAYOUT_FIELDS } from './request-fields.ts';
+import { parsePaging } from './paging-fields.ts';
 import { parsePositionField } from './position-field.ts';
 import { parseWebhookUrl } from './webhook-url-field.ts';
 
@@ -38,7 +39,7 @@ const NUMBER = new Intl.NumberFormat('en');
 
 export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): CaptionForm {
   const fields = new FieldReader(form);
-  const overlays = withLook(parseCaptions(fields), fields);
+  const overlays = withWords(withLook(parseCaptions(fields), fields), fields.faults);
   const assetUrl = parseUrl(fields, checkUrl);
   if (form.hasAsset && fields.has('asset_url')) {
     fields.add('asset_url', 'conflict', 'Send either asset or asset_url, not both.');
@@ -89,16 +90,17 @@ function parseCaptions(fields: FieldReader): readonly Overlay[] {
   const { faults } = fields;
   const faultsBefore = faults.length;
   const text = cleanText(fields.text('text') ?? '');
-  const captions = fields.text('captions');
+  const captions = hasCaptions(fields) ? fields.all('captions')[0] : fields.text('captions');
   const isMistyped = faults.length > faultsBefore;
   const overlays = fields.all('overlays').filter((value) => typeof value !== 'string' || value.trim() !== '');
   const hasText = !isBlank(text);
   const hasOverlays = overlays.length > 0;
   if (hasText && hasOverlays) fields.add('overlays', 'conflict', 'Send either text or overlays, not both.');
   const position = parsePositionField(fields, hasOverlays);
+  const paging = parsePaging(fields);
   if (captions !== undefined && hasCaptions(fields)) {
     if (hasText || hasOverlays) fields.add('captions', 'conflict', 'Send either captions, text or overlays.');
-    const cues = parseCues(captions, position, faults);
+    const cues = parseCues(captions, { position, paging, hasLanguage: fields.has('lang') }, faults);
     if (!hasText && !hasOverlays) return cues;
   }
   if (hasOverlays) {

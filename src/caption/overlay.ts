@@ -2,15 +2,24 @@
 
 import type { Json, ValueOf, ValuesOf } from '../primitives/json-schema.ts';
 import type { SafeAreaName } from './safe-area.ts';
+import type { TimedWord } from './words/timed-words.ts';
 import { type CaptionStyle, PRESET_OR_STYLE, type RequestedStyle } from './style.ts';
 
 export const MAX_TEXT_GRAPHEMES = 180;
 export const MAX_TEXT_BYTES = 2_000;
 export const MAX_OVERLAYS = 10;
 
-/** The maximum number of cues in subtitles. */
+/** The maximum number of cues in subtitles and transcripts. */
 export const MAX_CUES = 500;
-export const MAX_CAPTIONS_BYTES = 64 * 1024;
+export const MAX_CAPTIONS_BYTES = 1024 * 1024;
+
+/** How captions are split into pages. */
+export interface Paging {
+  readonly maxWords?: number;
+  readonly maxLines: number;
+}
+
+export const DEFAULT_MAX_LINES = 2;
 
 /** RFC 5646 recommends that implementations support at least 35 characters. */
 export const MAX_LANGUAGE_LENGTH = 35;
@@ -74,6 +83,12 @@ export interface Overlay extends Omit<ValuesOf<ScalarFields>, 'position'> {
   readonly safeArea?: SafeAreaName;
   /** True for a cue of subtitles, which moves up while another one is shown at its position. */
   readonly isCue?: true;
+  /** When the words of a cue are spoken, where that matters. */
+  readonly words?: readonly TimedWord[];
+  /** Set where the times of words were estimated from those of the cue. */
+  readonly isEstimated?: true;
+  /** The cue is a phrase that becomes as many pages as it needs. Without it, it is one page. */
+  readonly paging?: Paging;
 }
 
 /** Positions by index: from the middle to the bottom edge, then from just above the middle to the top. */

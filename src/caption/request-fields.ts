@@ -17,6 +17,7 @@ import {
 } from './output-format.ts';
 import {
   DEFAULT_CUE_POSITION,
+  DEFAULT_MAX_LINES,
   MAX_CANVAS_PIXELS,
   MAX_CAPTIONS_BYTES,
   MAX_CUES,
@@ -30,6 +31,7 @@ import {
 import { SAFE_AREAS } from './safe-area.ts';
 import { PRESET_OR_STYLE } from './style.ts';
 import { DEFAULT_PRESET, STYLE_PRESETS } from './style-presets.ts';
+import { MAX_WORD_GRAPHEMES, MAX_WORDS } from './words/timed-words.ts';
 
 /** The quality of images whose request names none. */
 export const DEFAULT_QUALITY = 90;
@@ -39,6 +41,30 @@ const quoted = (name: string): string => `\`${name}\``;
 const LOSSY_TITLES = FORMAT_NAMES.filter(isLossy)
   .map((format) => OUTPUT_FORMATS[format].title)
   .join(' and ');
+
+/** A cue of `captions` as JSON. */
+export const CUE_SCHEMA = {
+  type: 'object',
+  properties: {
+    text: { type: 'string', description: 'Its words decide where they are omitted.' },
+    start: { type: 'number', minimum: 0, description: 'In seconds.' },
+    end: { type: 'number', exclusiveMinimum: 0, description: 'In seconds.' },
+    words: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          text: { type: 'string', maxLength: 1_000 },
+          start: { type: 'number', minimum: 0 },
+          end: { type: 'number', minimum: 0 },
+        },
+        required: ['text', 'start', 'end'],
+      },
+      description: 'When each word is spoken.',
+    },
+  },
+  required: ['start', 'end'],
+} as const satisfies Json;
 
 /** The captions of every request, and their positions. */
 export const CAPTION_FIELDS = {
@@ -61,11 +87,30 @@ export const CAPTION_FIELDS = {
       'JSON text, or repeat the field with one object each.',
   },
   captions: {
-    type: 'string',
-    maxLength: MAX_CAPTIONS_BYTES,
+    oneOf: [
+      { type: 'string', maxLength: MAX_CAPTIONS_BYTES },
+      { type: 'array', items: { $ref: '#/components/schemas/Cue' } },
+      { type: 'object' },
+    ],
     description:
-      `Content of an SRT or WebVTT file for a video, instead of \`text\` or \`overlays\`. Up to ${MAX_CAPTIONS_BYTES / 1024} KiB and ` +
-      `${MAX_CUES} cues of ${MAX_TEXT_GRAPHEMES} characters. Each cue becomes a bar; tags and cue settings are ignored.`,
+      'Subtitles or a transcript for a video, instead of `text` or `overlays`: the content of an SRT or WebVTT file, an array of ' +
+      'cues, or what a speech-to-text service returned (OpenAI, whisper.cpp, Deepgram, AssemblyAI, ElevenLabs). In forms, send ' +
+      `JSON as text. Up to ${MAX_CAPTIONS_BYTES / 1024 / 1024} MiB, ${MAX_CUES} cues of ${MAX_TEXT_GRAPHEMES} characters and ` +
+      `${NUMBER.format(MAX_WORDS)} words of ${MAX_WORD_GRAPHEMES}. Each cue is a page; words of a transcript become pages.`,
+  },
+  max_words: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 12,
+    description:
+      'The most words of a page. With it or with `max_lines`, cues are split into pages like transcripts. Only for `captions`.',
+  },
+  max_lines: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 4,
+    description:
+      `The most lines of a page, at the size of the style. Default: ${DEFAULT_MAX_LINES}, for transcripts. Only for \`captions\`.`,
   },
   position: {
     type: 'number',

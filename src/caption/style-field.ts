@@ -8,8 +8,9 @@ import { type CaptionStyle, STYLE_FIELDS } from './style.ts';
 import { DEFAULT_PRESET, presetOf, STYLE_PRESETS } from './style-presets.ts';
 
 type StyleField = (typeof STYLE_FIELDS)[keyof typeof STYLE_FIELDS];
-type ColorField = typeof STYLE_FIELDS.color | typeof STYLE_FIELDS.background;
+type ColorField = typeof STYLE_FIELDS.color;
 type SizeField = typeof STYLE_FIELDS.size;
+type HighlightField = typeof STYLE_FIELDS.highlight;
 
 const STYLE_KEYS = Object.keys(STYLE_FIELDS) as (keyof typeof STYLE_FIELDS)[];
 
@@ -109,15 +110,50 @@ function readValue(
   label: string,
   pointer: string,
   faults: FieldFault[],
-): string | number | undefined {
+): string | number | object | undefined {
   if (value === undefined || value === null) return undefined;
+  if ('oneOf' in field) return highlight(field, value, pointer, faults);
   if ('enum' in field) return choice<string>(value, field.enum, label, pointer, faults);
   if ('pattern' in field) return color(field, value, label, pointer, faults);
   return size(field, value, label, pointer, faults);
 }
 
+/** A mode alone is kept as an object, too. */
+function highlight(
+  { oneOf: [, { properties }] }: HighlightField,
+  value: unknown,
+  pointer: string,
+  faults: FieldFault[],
+): CaptionStyle['highlight'] {
+  if (typeof value === 'string') {
+    const mode = choice(value, properties.mode.enum, 'Highlight', pointer, faults);
+    return mode && { mode };
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const detail = `Highlight must be one of ${properties.mode.enum.join(', ')}, or an object with a mode; got ${typeName(value)}.`;
+    faults.push({ pointer, code: 'wrong_type', detail });
+    return undefined;
+  }
+  const fields = value as Readonly<Record<string, unknown>>;
+  for (const key of Object.keys(fields)) {
+    if (key in properties) continue;
+    const detail = `Unknown key ${quoteJson(key)} in highlight. Valid keys are ${Object.keys(properties).join(', ')}.`;
+    faults.push({ pointer: `${pointer}${pointerTo(key).slice(1)}`, code: 'unknown_field', detail });
+  }
+  const mode = choice(fields['mode'], properties.mode.enum, 'Mode', `${pointer}/mode`, faults);
+  if ((fields['mode'] ?? null) === null) {
+    faults.push({ pointer: `${pointer}/mode`, code: 'required', detail: 'A highlight needs a mode, such as "box".' });
+  }
+  const read = (key: 'color' | 'background'): string | undefined =>
+    (fields[key] ?? null) === null
+      ? undefined
+      : color(properties[key], fields[key], capitalize(key), `${pointer}/${key}`, faults);
+  const [text, background] = [read('color'), read('background')];
+  return mode && { mode, ...(text !== undefined && { color: text }), ...(background !== undefined && { background }) };
+}
+
 function color(
-  field: ColorField,
+  field: Pick<ColorField, 'pattern'>,
   value: unknown,
   label: string,
   pointer: string,

@@ -13,6 +13,13 @@ const described = STYLE_PRESETS.map((preset) => {
   return `\`${preset}\`${suffix}: ${presetOf(preset).description}.`;
 });
 
+/** How the word that is being spoken stands out. */
+export const HIGHLIGHTS = ['none', 'color', 'box', 'pop', 'reveal'] as const;
+export type HighlightMode = (typeof HIGHLIGHTS)[number];
+
+/** The colors of a highlight that names none. */
+export const HIGHLIGHT_COLORS = { color: '#ffd60a', boxText: '#ffffff', boxBackground: '#e0245e' } as const;
+
 /** The fields that a client can change. The preset `bar` and its values apply to everything else. */
 export const STYLE_FIELDS = {
   preset: { type: 'string', enum: STYLE_PRESETS, description: described.join(' ') },
@@ -40,11 +47,37 @@ export const STYLE_FIELDS = {
     enum: ['regular', 'bold'],
     description: 'Default: `regular`. Scripts without a bold font stay regular, with the warning `no_bold`.',
   },
+  highlight: {
+    oneOf: [
+      { type: 'string', enum: HIGHLIGHTS },
+      {
+        type: 'object',
+        properties: { mode: { type: 'string', enum: HIGHLIGHTS }, color: COLOR, background: COLOR },
+        required: ['mode'],
+        additionalProperties: false,
+      },
+    ],
+    description:
+      'How the word that is being spoken stands out; needs `captions`. `none` (default); `color`: in another color ' +
+      `(\`${HIGHLIGHT_COLORS.color}\`); \`box\`: with a rounded box behind it (\`${HIGHLIGHT_COLORS.boxBackground}\`, white text); ` +
+      '`pop`: larger, in another color; `reveal`: words appear when they are spoken. An object such as ' +
+      '`{"mode": "box", "color": "#000000", "background": "#ffffff"}` has other colors. Nothing else moves or changes.',
+  },
+  /** By the rules of the language. */
+  case: {
+    type: 'string',
+    enum: ['none', 'upper'],
+    description: 'With `upper`, all letters are capitals, by the rules of `lang`. Default: `none`.',
+  },
 } as const satisfies Readonly<Record<string, Json>>;
 
 export type CaptionStyle = ValuesOf<typeof STYLE_FIELDS>;
 export type Alignment = ValueOf<typeof STYLE_FIELDS.align>;
 export type Weight = ValueOf<typeof STYLE_FIELDS.weight>;
+
+export function highlightOf({ highlight = 'none' }: CaptionStyle = {}): Exclude<CaptionStyle['highlight'], string | undefined> {
+  return typeof highlight === 'string' ? { mode: highlight } : highlight;
+}
 
 /** A style as a client sends it: the name of a preset, or an object that changes one. */
 export const PRESET_OR_STYLE = {

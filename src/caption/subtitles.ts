@@ -1,9 +1,22 @@
 // Reads subtitles in the SRT and WebVTT formats. It is as lenient as players are, but reports cues that they would
 // skip.
 
+/** A part of the text of a cue, from one inline time of WebVTT to the next. */
+export interface CueChunk {
+  /** In seconds. Undefined before the first inline time. */
+  readonly start: number | undefined;
+  readonly text: string;
+}
+
 /** A cue in the order of the file, or its fault. */
 export type Cue = { readonly line: number } & (
-  | { readonly start: number; readonly end: number; readonly text: string }
+  | {
+      readonly start: number;
+      readonly end: number;
+      readonly text: string;
+      /** Only where the text has inline times. */
+      readonly chunks?: readonly CueChunk[];
+    }
   | { readonly problem: string }
 );
 
@@ -121,8 +134,24 @@ function parseCue({ line, timing, text }: UnparsedCue, isWebVtt: boolean): Cue {
     return { line, problem: `${quote(timing)} isn't a time range such as 00:00:01.000 --> 00:00:02.500` };
   }
   if (end <= start) return { line, problem: `it ends at ${end} s and must end after its start at ${start} s` };
-  const plain = withoutTags(text.join('\n'));
-  return { line, start, end, text: isWebVtt ? withoutEntities(plain) : plain };
+  const plain = (source: string): string => (isWebVtt ? withoutEntities(withoutTags(source)) : withoutTags(source));
+  const source = text.join('\n');
+  const chunks = chunksOf(source).map((chunk) => ({ ...chunk, text: plain(chunk.text) }));
+  return { line, start, end, text: plain(source), ...(chunks.length > 1 && { chunks }) };
+}
+
+const INLINE_TIME = /<(?:(\d+):)?(\d{2}):(\d{2})\.(\d{3})>/gu;
+
+function chunksOf(source: string): CueChunk[] {
+  const times = Array.from(source.matchAll(INLINE_TIME));
+  const lead = { start: undefined, text: source.slice(0, times[0]?.index) };
+  return [
+    lead,
+    ...times.map((match, index) => ({
+      start: secondsOf(match.slice(1)),
+      text: source.slice(match.index + match[0].length, times[index + 1]?.index),
+    })),
+  ];
 }
 
 function parseTiming(timing: string): readonly (number | undefined)[] {

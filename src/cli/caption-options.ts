@@ -1,29 +1,62 @@
 // The options of `storybar render` and `storybar send` that are request fields, and their conversion to such fields.
 
 import { CAPTION_FIELDS, FILE_FIELDS, LOOK_FIELDS } from '../caption/request-fields.ts';
+import type { STYLE_FIELDS } from '../caption/style.ts';
+import { UsageError } from './exit-codes.ts';
 import { readSubtitles } from './local-files.ts';
 
 const { strict: _strict, ...CAPTIONS } = CAPTION_FIELDS;
 const FIELDS = { ...CAPTIONS, ...LOOK_FIELDS, ...FILE_FIELDS };
 
 type OptionOf<Name extends string> = Name extends `${infer Head}_${infer Tail}` ? `${Head}-${Tail}` : Name;
-type CaptionOption = OptionOf<keyof typeof FIELDS>;
+/** Keys of the style with an option of their own. */
+const STYLE_OPTIONS = ['highlight', 'case'] as const satisfies readonly (keyof typeof STYLE_FIELDS)[];
+type CaptionOption = OptionOf<keyof typeof FIELDS> | (typeof STYLE_OPTIONS)[number];
 
 /** Every option has a value, which is parsed like that of a field in a form. */
 export const CAPTION_OPTIONS = Object.fromEntries(
-  Object.keys(FIELDS).map((name) => [name.replace('_', '-'), { type: 'string' }]),
+  [...Object.keys(FIELDS), ...STYLE_OPTIONS].map((name) => [name.replace('_', '-'), { type: 'string' }]),
 ) as { readonly [Option in CaptionOption]: { readonly type: 'string' } };
 
 /**
- * Returns the values of options that were given. `captions` names a file of subtitles, whose text becomes the field.
+ * Returns the values of options that were given. `captions` names a file of subtitles or a transcript, whose text becomes
+ * the field.
  */
 export async function captionFields(
   values: Readonly<Record<string, string | boolean>>,
 ): Promise<[name: string, value: string][]> {
   const fields: [string, string][] = [];
-  for (const [option, value] of Object.entries(values)) {
+  for (const [option, value] of Object.entries(withStyleOptions(values))) {
     const isFile = option === 'captions';
     fields.push([option.replace('-', '_'), isFile ? await readSubtitles(String(value)) : String(value)]);
   }
   return fields;
+}
+
+/** Options for keys of the style become part of it. The style itself is checked with the other fields. */
+function withStyleOptions(
+  values: Readonly<Record<string, string | boolean>>,
+): Readonly<Record<string, string | boolean>> {
+  const own = STYLE_OPTIONS.flatMap((key) => (values[key] === undefined ? [] : [[key, styleValue(values[key])] as const]));
+  if (own.length === 0) return values;
+  const rest = Object.entries(values).filter(([option]) => !STYLE_OPTIONS.some((key) => key === option));
+  const style = styleObject(String(values['style'] ?? ''));
+  return { ...Object.fromEntries(rest), style: JSON.stringify({ ...style, ...Object.fromEntries(own) }) };
+}
+
+function styleObject(style: string): object {
+  const trimmed = style.trim();
+  if (trimmed === '') return {};
+  const value = styleValue(trimmed);
+  return typeof value === 'object' && value !== null ? value : { preset: value };
+}
+
+/** A name, or an object as JSON. */
+function styleValue(value: string | boolean): unknown {
+  if (typeof value !== 'string' || !/^\s*[{"]/u.test(value)) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    throw new UsageError(`${value} isn't valid JSON`);
+  }
 }

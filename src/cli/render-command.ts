@@ -7,6 +7,7 @@ import { parseForm } from '../caption/form.ts';
 import { formatFor, type RequestedOutput } from '../caption/format-field.ts';
 import { OUTPUT_FORMATS } from '../caption/output-format.ts';
 import { SAFE_AREA_MARGINS } from '../caption/safe-area.ts';
+import { HIGHLIGHTS } from '../caption/style.ts';
 import { STYLE_PRESETS } from '../caption/style-presets.ts';
 import { AppError } from '../errors.ts';
 import {
@@ -29,7 +30,7 @@ import { ProgressBar } from './progress-bar.ts';
 
 const HELP = `Usage: storybar render <image or video, file or URL> --text <caption> [-o <file>]
        storybar render <image or video, file or URL> --overlays '[{"text":"...","position":25}]' [-o <file>]
-       storybar render <video, file or URL> --captions <subtitles.srt or .vtt> [-o <file>]
+       storybar render <video, file or URL> --captions <.srt, .vtt or transcript .json> [-o <file>]
        storybar render --width <px> --height <px> --text <caption> [-o <file>]
 
 Captions an image (JPEG, PNG, WebP, HEIC, AVIF or GIF) or a video (the output is an MP4). With --width and --height instead of a
@@ -40,10 +41,13 @@ language of the captions (a BCP 47 tag such as ja) for letters whose form depend
 WebP into a video. --quality (1 to 100, default 90) is for jpeg and webp. Without --quality, a JPEG stays a JPEG without being
 compressed again, and keeps its color profile; --color-space srgb converts it.
 
-On a video, an overlay can have "start" and "end" in seconds. --captions shows the cues of a subtitle file. --position places
-the bar of --text (default 50) or the bars of --captions (default 80), in percent of the height.
+On a video, an overlay can have "start" and "end" in seconds. --captions shows the cues of a subtitle file, or the words of a
+transcript as OpenAI, whisper.cpp, Deepgram, AssemblyAI and ElevenLabs write it. --max-words and --max-lines split them into
+pages. --position places the bar of --text (default 50) or the bars of --captions (default 80), in percent of the height.
 
 --style is a preset (${STYLE_PRESETS.join(', ')}) or an object such as '{"preset":"box","size":1.5}'.
+--highlight (${HIGHLIGHTS.join(', ')}, or an object such as '{"mode":"box","background":"#0a84ff"}') is how the word that is
+being spoken stands out. --case upper writes capitals.
 --safe-area (${Object.keys(SAFE_AREA_MARGINS).join(', ')}) keeps captions clear of an app's own controls on portrait images and videos.
 `;
 
@@ -71,7 +75,8 @@ export async function renderCommand(args: string[]): Promise<void> {
   const { overlays, canvas, output: requested } = form;
   const [first] = overlays;
   const place = { position: first?.position ?? null, lang: first?.lang ?? null };
-  const captions: Captions = subtitles === undefined ? overlays : { captions: subtitles, ...place };
+  const pages = { maxWords: countOf(values['max-words']), maxLines: countOf(values['max-lines']) };
+  const captions: Captions = subtitles === undefined ? overlays : { captions: subtitles, ...place, ...pages };
   const look: LookOptions = {
     safeArea: first?.safeArea ?? 'none',
     ...(subtitles !== undefined && first?.style && { style: first.style }),
@@ -87,6 +92,11 @@ export async function renderCommand(args: string[]): Promise<void> {
     await deliver(await renderOverlay(canvas, captions, { ...look, format }), output ?? `overlay.${extension}`);
   } else if (asset === undefined) throw new UsageError('give an image or a video, or --width and --height');
   else await renderFile(asset, asset, job);
+}
+
+/** A field that was checked before. */
+function countOf(text: string | undefined): number | null {
+  return text === undefined || text.trim() === '' ? null : Number(text);
 }
 
 interface RenderArguments {

@@ -7,6 +7,7 @@ export const GUIDE_FILES: readonly (readonly [slug: string, file: string, group?
   ['playground', 'guides/playground.md', 'Get started'],
   ['positions', 'guides/positions.md', 'Captions'],
   ['timed-captions', 'guides/timed-captions.md', 'Captions'],
+  ['word-captions', 'guides/word-captions.md', 'Captions'],
   ['errors', 'errors.md'],
   ['webhooks', 'guides/webhooks.md'],
   ['limits', 'guides/limits.md'],

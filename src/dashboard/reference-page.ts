@@ -37,6 +37,8 @@ const REQUIRED: Readonly<Record<keyof typeof FIELDS, string>> = {
   text: 'without overlays or captions',
   overlays: 'without text or captions',
   captions: 'without text or overlays',
+  max_words: 'no',
+  max_lines: 'no',
   position: 'no',
   lang: 'no',
   style: 'no',

@@ -4,6 +4,7 @@
 
 import { z } from 'zod';
 import { MAX_CUES, MAX_TEXT_BYTES } from '../caption/overlay.ts';
+import { MAX_WORDS } from '../caption/words/timed-words.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import { type AssetFormat, isHeifFormat, KIND_OF_FORMAT } from '../media/sniff.ts';
 import { must } from '../primitives/must.ts';
@@ -35,6 +36,8 @@ const MAX_MILLISECONDS = 7 * 86_400_000;
 const MAX_MESSAGE_CHARACTERS = 2_000;
 const MAX_CODECS = 256;
 const MAX_SLOTS = 1_024;
+/** A cue becomes at most as many pages as it has words. */
+const MAX_BARS = MAX_CUES + MAX_WORDS;
 
 const taskId = z.int().min(1);
 const codecsSchema = z.object({
@@ -43,6 +46,24 @@ const codecsSchema = z.object({
 });
 
 const length = z.number().min(-MAX_BAR_EDGE).max(MAX_BAR_EDGE);
+const pageReportSchema = z.object({
+  text: z.string().max(MAX_TEXT_BYTES),
+  start: z.number(),
+  end: z.number(),
+  words: z
+    .array(
+      z.object({
+        text: z.string().max(MAX_MESSAGE_CHARACTERS),
+        start: z.number(),
+        end: z.number(),
+        left: length,
+        top: length,
+        width: length,
+        height: length,
+      }),
+    )
+    .max(MAX_WORDS),
+});
 const barReportSchema = z.object({
   top: length,
   height: length,
@@ -56,6 +77,7 @@ const barReportSchema = z.object({
   fonts: z.array(z.string().max(64)).max(MAX_FONTS),
   missingCharacters: z.array(z.string().max(MAX_MESSAGE_CHARACTERS)).max(MAX_LINES),
   warnings: z.array(z.enum(LAYOUT_WARNINGS)).max(MAX_WARNINGS),
+  page: pageReportSchema.exactOptional(),
 });
 
 const factsSchema = sizeSchema.extend({
@@ -67,14 +89,14 @@ const factsSchema = sizeSchema.extend({
         height: z.number().min(0).max(MAX_BAR_EDGE),
       }),
     )
-    .max(MAX_CUES),
+    .max(MAX_BARS),
   missingGlyphs: z.int().min(0).max(MAX_MISSING_GLYPHS),
   // Workers of an earlier version report none.
   warnings: z
     .array(z.enum([...LAYOUT_WARNINGS, ...MEDIA_WARNINGS]))
     .max(MAX_WARNINGS)
     .default([]),
-  layout: z.array(barReportSchema).max(MAX_CUES).exactOptional(),
+  layout: z.array(barReportSchema).max(MAX_BARS).exactOptional(),
   sourcePixels: z.enum(SOURCE_PIXELS).exactOptional(),
   // Timings become a response header.
   timings: boundedRecord(z.string().regex(/^\w{1,32}$/u), z.number().min(0).max(MAX_MILLISECONDS), MAX_TIMINGS),
@@ -166,12 +188,20 @@ export function parseFacts(value: unknown, recipe: Recipe): RenderFacts {
   const { width, height, bars } = facts;
   if (!isSizeOf(recipe, width, height)) throw new InvalidReport('facts.width', `${width}x${height} isn't the canvas`);
   const isJoin = recipe.kind === 'video' && recipe.piece?.isLast === true;
-  const expectedBars = isJoin ? 0 : recipe.overlays.length;
-  if ((recipe.kind === 'layout') !== (facts.layout?.length === recipe.overlays.length)) {
+  const { least, most } = isJoin ? { least: 0, most: 0 } : barCounts(recipe);
+  if ((recipe.kind === 'layout') !== (facts.layout?.length === bars.length)) {
     throw new InvalidReport('facts.layout', "doesn't fit the recipe");
   }
-  if (bars.length !== expectedBars) throw new InvalidReport('facts.bars', `${bars.length} instead of ${expectedBars}`);
+  if (bars.length < least || bars.length > most) {
+    throw new InvalidReport('facts.bars', `${bars.length} instead of ${least === most ? least : `${least} to ${most}`}`);
+  }
   return facts;
+}
+
+/** One bar per overlay, or per page of one. */
+function barCounts({ overlays }: Recipe): { readonly least: number; readonly most: number } {
+  const pages = overlays.map(({ paging, words }) => (paging ? (words?.length ?? 1) : 1));
+  return { least: overlays.length, most: pages.reduce((sum, count) => sum + count, 0) };
 }
 
 /** The size in an image's header may differ from that of its pixels. Then the pixels count. */

@@ -4,7 +4,9 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
 import type { ResponseOf } from '../api/response-schemas.ts';
 import { quoteFor } from '../account/pricing.ts';
+import { wordCount } from '../caption/captions-field.ts';
 import { parseForm } from '../caption/form.ts';
+import { toWebVtt } from '../caption/words/webvtt.ts';
 import { LAYOUT_FIELDS } from '../caption/request-fields.ts';
 import { type Renderer, withLease } from '../dispatch/renderer.ts';
 import { AppError } from '../errors.ts';
@@ -12,10 +14,11 @@ import { LocalLimits } from '../limits/local-limits.ts';
 import { must } from '../primitives/must.ts';
 import type { AssetKind } from '../media/sniff.ts';
 import type { WorkArea } from '../media/work-area.ts';
-import type { BarReport } from '../render/bar-report.ts';
+import type { BarReport, PageReport } from '../render/bar-report.ts';
 import type { RenderFacts } from '../render/render.ts';
 import type { Caller } from '../account/caller.ts';
 import { receiveSmall } from './overlay/receive.ts';
+import { MAX_BODY_BYTES } from './overlay/small-body.ts';
 import { assertNoWarnings, layoutOf } from '../renders/strict.ts';
 import type { Admission } from './access/admission.ts';
 import type { KeyRoute } from './key-route.ts';
@@ -32,8 +35,8 @@ export interface LayoutDependencies {
 
 /** The maximum number of open layouts per account. They are free and need no render slot. */
 const MAX_OPEN_PER_ACCOUNT = 8;
-/** A layout takes as long as its bars, so every further 100 of them count as another request. */
-const BARS_PER_REQUEST = 100;
+/** A layout takes as long as its captions, so every further 100 cues or words count as another request. */
+const CAPTIONS_PER_REQUEST = 100;
 
 export function layoutRoute(dependencies: LayoutDependencies): RouteShorthandOptionsWithHandler {
   const open = new LocalLimits();
@@ -60,10 +63,10 @@ async function handle(
   const lifetime = createRequestSignal(reply.raw, shutdown);
   const directory = workArea.lazyDirectory(randomUUID());
   try {
-    const form = await receiveSmall(request, reply, { shutdown });
+    const form = await receiveSmall(request, reply, { shutdown, maxBytes: MAX_BODY_BYTES });
     const { overlays, canvas, strict, duration } = parseForm({ ...form, allowed: LAYOUT_FIELDS });
     const size = must(canvas, 'the size of the canvas');
-    const further = Math.ceil(overlays.length / BARS_PER_REQUEST) - 1;
+    const further = Math.ceil(Math.max(overlays.length, wordCount(overlays)) / CAPTIONS_PER_REQUEST) - 1;
     if (further > 0) await admission.countFreeRequest(caller, (headers) => void reply.headers(headers), further);
     lifetime.startDeadline(deadlineMs.image);
     const lastFrame = duration === undefined ? undefined : lastMillisecondBefore(duration);
@@ -93,7 +96,10 @@ function lastMillisecondBefore(duration: number): number {
 }
 
 function toJson({ width, height, layout, warnings }: RenderFacts): Omit<ResponseOf<'Layout'>, 'credits'> {
-  return { width, height, bars: must(layout, 'the layout').map(barToJson), warnings };
+  const bars = must(layout, 'the layout');
+  const pages = bars.flatMap(({ page }) => (page ? [page] : []));
+  const captions = pages.length === 0 ? null : toWebVtt(pages);
+  return { width, height, bars: bars.map(barToJson), captions, warnings };
 }
 
 function barToJson({ top, height, fontSize, direction, lines, fonts, ...bar }: BarReport): ResponseOf<'LayoutBar'> {
@@ -108,5 +114,10 @@ function barToJson({ top, height, fontSize, direction, lines, fonts, ...bar }: B
     fonts,
     missing_characters: bar.missingCharacters,
     warnings: bar.warnings,
+    page: bar.page ? pageToJson(bar.page) : null,
   };
+}
+
+function pageToJson({ words, ...page }: PageReport): ResponseOf<'LayoutPage'> {
+  return { ...page, words: words.map(({ left, top, ...word }) => ({ ...word, x: left, y: top })) };
 }

@@ -3,7 +3,7 @@
 import { must } from '../primitives/must.ts';
 import type { Size } from './geometry.ts';
 import type { Measurer } from './measurer.ts';
-import { analyzeParagraph, layoutParagraph, type TextLine } from './paragraph.ts';
+import { analyzeParagraph, layoutParagraph, type Paragraph, type TextLine } from './paragraph.ts';
 import type { Spacing } from './look.ts';
 import { raiseOf } from './raise.ts';
 import { type Scale, style } from './style.ts';
@@ -32,7 +32,7 @@ const MIN_FONT_SIZE = 0.5;
 
 /** `room` is the canvas, or the part of its height that a safe area leaves. */
 export function layoutCaption(text: string, room: Size, scale: Scale, measurer: Measurer): CaptionBlock {
-  const paragraphs = text.split('\n').map(analyzeParagraph);
+  const paragraphs = paragraphsOf(text);
   const wrapWidthAt = (fontSize: number): number => Math.max(1, scale.wrapWidth - 2 * scale.spacing.aside * fontSize);
   const blockAt = (fontSize: number): CaptionBlock => {
     const lines = paragraphs.flatMap((paragraph) =>
@@ -48,6 +48,15 @@ export function layoutCaption(text: string, room: Size, scale: Scale, measurer: 
   // Text below about 8 px isn't readable, but truncating it would be worse.
   const best = largestFitting(blockAt, fits, MIN_FONT_SIZE, scale.fontSize);
   return best.height <= room.height ? best : { ...best, height: room.height };
+}
+
+function paragraphsOf(text: string): Paragraph[] {
+  let offset = 0;
+  return text.split('\n').map((paragraph) => {
+    const analyzed = analyzeParagraph(paragraph, offset);
+    offset += paragraph.length + 1;
+    return analyzed;
+  });
 }
 
 function largestFitting(

@@ -1,6 +1,6 @@
 // Converts the style that a client requests to the look of one caption: its colors, and the space around its text.
 
-import type { Alignment, CaptionStyle, Weight } from '../caption/style.ts';
+import { type Alignment, type CaptionStyle, HIGHLIGHT_COLORS, type HighlightMode, highlightOf, type Weight } from '../caption/style.ts';
 import { presetOf, type Surround } from '../caption/style-presets.ts';
 import { must } from '../primitives/must.ts';
 import { type Color, contrast, luminance } from './contrast.ts';
@@ -16,6 +16,15 @@ export interface Spacing {
   readonly clearance: number;
 }
 
+/** How the word that is being spoken stands out. */
+export interface Highlight {
+  readonly mode: Exclude<HighlightMode, 'none'>;
+  /** Of the word. `reveal` doesn't use it. */
+  readonly color: Color;
+  /** Of the box behind the word. */
+  readonly background: Color;
+}
+
 export interface Look {
   readonly surround: Surround;
   readonly color: Color;
@@ -24,6 +33,8 @@ export interface Look {
   readonly size: number;
   readonly align: Alignment;
   readonly weight: Weight;
+  /** Undefined where words don't stand out. */
+  readonly highlight: Highlight | undefined;
 }
 
 /** The contrast that WCAG 2 requires for large text. */
@@ -50,13 +61,32 @@ export function lookOf({ preset, ...style }: CaptionStyle = {}): Look {
     size: style.size ?? 1,
     align: style.align ?? 'center',
     weight: style.weight ?? 'regular',
+    highlight: highlightLook(style),
+  };
+}
+
+function highlightLook(style: CaptionStyle): Highlight | undefined {
+  const { mode, color, background } = highlightOf(style);
+  if (mode === 'none') return undefined;
+  const usual = mode === 'box' ? HIGHLIGHT_COLORS.boxText : HIGHLIGHT_COLORS.color;
+  return {
+    mode,
+    color: parseColor(color ?? usual),
+    background: parseColor(background ?? HIGHLIGHT_COLORS.boxBackground),
   };
 }
 
 /**
- * Returns whether text hardly stands out from an opaque background. Over a transparent one, it depends on the photo.
+ * Returns whether text, or a word that stands out, is hard to read on an opaque background. Over a transparent one, it
+ * depends on the photo.
  */
-export function isLowContrast({ color, background }: Look): boolean {
+export function isLowContrast({ color, background, highlight }: Look): boolean {
+  if (isHardToRead(color, background)) return true;
+  if (highlight === undefined || highlight.mode === 'reveal') return false;
+  return isHardToRead(highlight.color, highlight.mode === 'box' ? highlight.background : background);
+}
+
+function isHardToRead(color: Color, background: Color | undefined): boolean {
   if (background === undefined || background.alpha < 255) return false;
   const seen = (channel: 'red' | 'green' | 'blue'): number =>
     (color[channel] * color.alpha + background[channel] * (255 - color.alpha)) / 255;

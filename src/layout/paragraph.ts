@@ -11,6 +11,15 @@ import { type LineRange, type WrapSegment, wrapBalanced } from './wrap.ts';
 interface PlacedRun extends Run {
   /** The position relative to the left end of the line. */
   readonly x: number;
+  readonly source: RunSource;
+}
+
+/** Where the text of a run comes from. */
+export interface RunSource {
+  /** Where its characters of one direction start in the caption. */
+  readonly start: number;
+  /** How many drawn characters of them are in runs before it. */
+  readonly lead: number;
 }
 
 export interface TextLine extends Extent {
@@ -35,12 +44,14 @@ const MAX_REWRAPS = 4;
 /** The properties of a paragraph that don't depend on the font size. */
 export interface Paragraph {
   readonly text: string;
+  /** Where it starts in the caption. */
+  readonly offset: number;
   readonly levels: Uint8Array;
   readonly breaks: readonly LineBreak[];
 }
 
-export function analyzeParagraph(text: string): Paragraph {
-  return { text, levels: embeddingLevels(text), breaks: lineBreaks(text) };
+export function analyzeParagraph(text: string, offset = 0): Paragraph {
+  return { text, offset, levels: embeddingLevels(text), breaks: lineBreaks(text) };
 }
 
 export function layoutParagraph(
@@ -160,6 +171,16 @@ function measurePiece(text: string, fontSize: number, measurer: Measurer): Measu
   };
 }
 
+/** The width of a text on a line of its own. */
+export function advanceOf(text: string, fontSize: number, measurer: Measurer): number {
+  return advance(text.replace(UNDRAWN, ''), fontSize, measurer);
+}
+
+/** How many characters of a text are drawn. */
+export function drawnLength(text: string): number {
+  return text.replace(UNDRAWN, '').length;
+}
+
 function advance(text: string, fontSize: number, measurer: Measurer): number {
   return splitByKind(text)
     .map((piece) => measurer.measure({ ...piece, rtl: false }, fontSize).width)
@@ -176,7 +197,7 @@ function composeLine(
   const levels = paragraph.levels.subarray(start, start + text.length);
   // A soft hyphen is visible only where a line ends with it and the paragraph continues.
   const ending = text.endsWith(SOFT_HYPHEN) && end < paragraph.text.length ? HYPHEN : '';
-  const ordered = visualOrder(logicalRuns(text, levels, ending));
+  const ordered = visualOrder(logicalRuns(text, levels, ending, paragraph.offset + start));
   // Full-width punctuation hangs: the blank part of its square doesn't count when the line is centered.
   const hanging = (side: 'left' | 'right'): number => {
     const run = ordered.at(side === 'left' ? 0 : -1);
@@ -196,14 +217,18 @@ function composeLine(
   return { width: Math.max(0, x - hanging('right')), ascent, descent, runs };
 }
 
-function logicalRuns(text: string, levels: Uint8Array, ending: string): (Run & { level: number })[] {
-  const runs: (Run & { level: number })[] = [];
+type LogicalRun = Omit<PlacedRun, 'x'> & { readonly level: number };
+
+function logicalRuns(text: string, levels: Uint8Array, ending: string, offset: number): LogicalRun[] {
+  const runs: LogicalRun[] = [];
   let start = 0;
   const flush = (end: number): void => {
     const level = must(levels[start], 'the embedding level');
     const drawn = text.slice(start, end).replace(UNDRAWN, '') + (end === text.length ? ending : '');
+    let lead = 0;
     for (const piece of splitByKind(drawn)) {
-      runs.push({ ...piece, rtl: level % 2 === 1, level });
+      runs.push({ ...piece, rtl: level % 2 === 1, level, source: { start: offset + start, lead } });
+      lead += piece.text.length;
     }
     start = end;
   };

@@ -92,8 +92,13 @@ export class BarPixels {
   }
 }
 
+export interface ColumnRange {
+  readonly left: number;
+  readonly columns: number;
+}
+
 /** Returns the columns that text can reach. Ink can extend beyond the advance width, but never by more than an em. */
-export function inkedColumns({ lines, fontSize }: Bar, width: number): { left: number; columns: number } {
+export function inkedColumns({ lines, fontSize }: Bar, width: number): ColumnRange {
   const left = Math.max(0, Math.floor(Math.min(...lines.map(({ x }) => x)) - fontSize));
   const right = Math.min(width, Math.ceil(Math.max(...lines.map((line) => line.x + line.width)) + fontSize) + 1);
   return { left, columns: right - left };

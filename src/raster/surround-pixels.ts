@@ -1,14 +1,15 @@
-// Converts a transparent canvas that Skia has drawn on to the pixels of a box, or of text with an outline or a shadow.
-// Letters and shapes are kept only as coverage, because a caption can fill an image of 50 megapixels.
+// Converts a transparent canvas that Skia has drawn on to the pixels of a box, of text with an outline or a shadow, or of
+// any caption whose words stand out one after the other. Letters and shapes are kept only as coverage, because a caption
+// can fill an image of 50 megapixels.
 
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import type { Bar } from '../layout/layout.ts';
 import type { Look } from '../layout/look.ts';
 import { compositeOver, mix, wordsByCoverage, wordsOf } from './band.ts';
-import { inkedColumns } from './bar-pixels.ts';
+import { type ColumnRange, inkedColumns } from './bar-pixels.ts';
 import { addRims, type EmojiRims } from './emoji-rim.ts';
 import type { PaintedStrips } from './painted-strips.ts';
-import { blurred, type Mask } from './soft-shadow.ts';
+import { blurred } from './soft-shadow.ts';
 
 const BLACK = { red: 0, green: 0, blue: 0, alpha: 255 };
 
@@ -28,6 +29,27 @@ const SHADOW_ALPHA: Uint8Array = Uint8Array.from({ length: 0x1_00_0000 >> UNUSED
   Math.round(SHADOW_MAX_ALPHA * (1 - Math.exp((-SHADOW_GAIN * share) / (0xff_0000 >> UNUSED_BITS)))),
 );
 
+/** What was drawn, by what becomes of it: coverage of letters and of shapes, and emoji as RGBA words. */
+export interface Layers {
+  /** The columns of the canvas that they are about. */
+  readonly left: number;
+  readonly columns: number;
+  readonly rows: number;
+  readonly text: Uint8Array;
+  /** The label of a box, or the stroke of an outline. */
+  readonly shape: Uint8Array | undefined;
+  readonly emoji: Int32Array | undefined;
+}
+
+/** Draws what is behind the letters on a part of a row, which starts at this index of the layers. */
+export type SurroundPainter = (line: Int32Array, from: number) => void;
+
+interface SurroundOptions {
+  readonly rims?: EmojiRims | undefined;
+  /** The columns that are read. By default, those that text can reach. */
+  readonly range?: ColumnRange;
+}
+
 export class SurroundPixels {
   readonly #bar: Bar;
   readonly #width: number;
@@ -36,11 +58,10 @@ export class SurroundPixels {
   readonly #text: Uint8Array;
   readonly #rims: EmojiRims | undefined;
   #shape: Uint8Array | undefined;
-  /** RGBA words. */
   #emoji: Int32Array | undefined;
 
-  constructor(bar: Bar, width: number, rims?: EmojiRims) {
-    const { left, columns } = inkedColumns(bar, width);
+  constructor(bar: Bar, width: number, { rims, range = inkedColumns(bar, width) }: SurroundOptions = {}) {
+    const { left, columns } = range;
     this.#bar = bar;
     this.#width = width;
     this.#rims = rims;
@@ -62,12 +83,18 @@ export class SurroundPixels {
     this.#emoji.set(words, top * columns);
   }
 
+  get layers(): Layers {
+    const [left, columns, rows] = [this.#left, this.#columns, this.#bar.height];
+    return { left, columns, rows, text: this.#text, shape: this.#shape, emoji: this.#emoji };
+  }
+
   finish(): Uint8ClampedArray {
     const { look, height } = this.#bar;
-    const surround = this.#surround();
+    const surround = surroundOf(this.#bar, this.layers);
     const text = new TextColors(look);
     const pixels = new Uint8ClampedArray(this.#width * height * 4);
     const words = wordsOf(pixels);
+    if (look.surround === 'bar') words.fill(wordsByCoverage(look.background ?? BLACK)[255] ?? 0);
     for (let row = 0; row < height; row += 1) {
       const start = row * this.#width + this.#left;
       const line = words.subarray(start, start + this.#columns);
@@ -78,61 +105,55 @@ export class SurroundPixels {
     }
     return pixels;
   }
+}
 
-  /** Draws the surroundings of the letters of a line, which starts at this index of the masks. */
-  #surround(): (line: Int32Array, from: number) => void {
-    const { look, fontSize } = this.#bar;
-    if (look.surround === 'shadow') return this.#shadow(fontSize);
-    if (look.surround === 'outline') return this.#outline(look.color.alpha === 255);
-    const label = wordsByCoverage(look.background ?? BLACK);
-    const shape = this.#shape ?? this.#text;
-    return (line, from) => {
-      for (let x = 0; x < line.length; x += 1) line[x] = label[shape[from + x] ?? 0] ?? 0;
-    };
-  }
+/** Draws what is behind letters and emoji. */
+export function surroundOf({ look, fontSize }: Bar, layers: Layers): SurroundPainter {
+  if (look.surround === 'shadow') return shadowOf(layers, fontSize);
+  if (look.surround === 'outline') return outlineOf(layers, look.color.alpha === 255);
+  const label = wordsByCoverage(look.background ?? BLACK);
+  const full = label[255] ?? 0;
+  const shape = layers.shape;
+  if (shape === undefined) return (line) => void line.fill(full);
+  return (line, from) => {
+    for (let x = 0; x < line.length; x += 1) line[x] = label[shape[from + x] ?? 0] ?? 0;
+  };
+}
 
-  /**
-   * Under opaque text the outline is solid, so that no gap shows between them. It must not shine through other text.
-   */
-  #outline(isTextOpaque: boolean): (line: Int32Array, from: number) => void {
-    const [text, shape] = [this.#text, this.#shape];
-    return (line, from) => {
-      for (let x = 0; x < line.length; x += 1) {
-        const letter = text[from + x] ?? 0;
-        let coverage = Math.max(letter, shape?.[from + x] ?? 0);
-        if (!isTextOpaque) coverage = Math.round((coverage * (255 - letter)) / 255);
-        line[x] = coverage << 24;
-      }
-    };
-  }
-
-  #shadow(em: number): (line: Int32Array, from: number) => void {
-    const values = this.#emoji ? alphasOf(this.#emoji) : this.#text;
-    if (this.#emoji) {
-      for (let at = 0; at < values.length; at += 1) values[at] = Math.max(values[at] ?? 0, this.#text[at] ?? 0);
+/** Under opaque text the outline is solid, so that no gap shows between both. It must not shine through other text. */
+function outlineOf({ text, shape }: Layers, isTextOpaque: boolean): SurroundPainter {
+  return (line, from) => {
+    for (let x = 0; x < line.length; x += 1) {
+      const letter = text[from + x] ?? 0;
+      let coverage = Math.max(letter, shape?.[from + x] ?? 0);
+      if (!isTextOpaque) coverage = Math.round((coverage * (255 - letter)) / 255);
+      line[x] = coverage << 24;
     }
-    const shadow = blurred(this.#mask(values), Math.max(1, Math.round((SHADOW_REACH * em) / 3)));
-    const drop = Math.round(SHADOW_DROP * em) * this.#columns;
-    return (line, from) => {
-      if (from < drop) return;
-      for (let x = 0; x < line.length; x += 1) {
-        line[x] = (SHADOW_ALPHA[(shadow[from - drop + x] ?? 0) >> UNUSED_BITS] ?? 0) << 24;
-      }
-    };
-  }
+  };
+}
 
-  #mask(values: Uint8Array): Mask {
-    return { width: this.#columns, height: this.#bar.height, values };
+function shadowOf({ text, emoji, columns, rows }: Layers, em: number): SurroundPainter {
+  const values = emoji ? alphasOf(emoji) : text;
+  if (emoji) {
+    for (let at = 0; at < values.length; at += 1) values[at] = Math.max(values[at] ?? 0, text[at] ?? 0);
   }
+  const shadow = blurred({ width: columns, height: rows, values }, Math.max(1, Math.round((SHADOW_REACH * em) / 3)));
+  const drop = Math.round(SHADOW_DROP * em) * columns;
+  return (line, from) => {
+    if (from < drop) return;
+    for (let x = 0; x < line.length; x += 1) {
+      line[x] = (SHADOW_ALPHA[(shadow[from - drop + x] ?? 0) >> UNUSED_BITS] ?? 0) << 24;
+    }
+  };
 }
 
 /** Letters are mostly on one word: the label, or the outline under them. Its mixtures are computed only once. */
-class TextColors {
+export class TextColors {
   readonly #colored: Int32Array;
   readonly #usual: number;
   readonly #onUsual: Int32Array;
 
-  constructor({ color, background }: Look) {
+  constructor({ color, background }: Pick<Look, 'color' | 'background'>) {
     const usual = wordsByCoverage(background ?? BLACK)[255] ?? 0;
     this.#colored = wordsByCoverage(color);
     this.#usual = usual;

@@ -12,15 +12,19 @@ import { type Look, OUTLINE_WIDTH } from '../layout/look.ts';
 import type { Extent, LetterInk, Measurer, Run } from '../layout/measurer.ts';
 import { style } from '../layout/style.ts';
 import { type Band, compositeOver, wordsOf } from './band.ts';
-import { BarPixels, type PaintedRun, TRUE_COVERAGE_GRAY } from './bar-pixels.ts';
+import { BarPixels, type ColumnRange, inkedColumns, type PaintedRun, TRUE_COVERAGE_GRAY } from './bar-pixels.ts';
+import { type BarGroup, groupOverlapping } from './bar-groups.ts';
 import type { FontFile } from './font-files.ts';
 import { type CaptionFonts, type DrawableCaption, FontIndex } from './font-index.ts';
 import { paintLabel } from './label-path.ts';
 import { emojiBox, emojiRims, type EmojiRims, FaintEmoji } from './emoji-rim.ts';
 import { LetterInkMeter } from './letter-ink.ts';
+import { emojiRuns, paintedRuns } from './painted-runs.ts';
 import { canvasHeight, MAX_CANVAS_PIXELS, type PaintedStrips, stripsOf } from './painted-strips.ts';
+import { PageDrawing, type PaintedPart, type WordZoom } from './page-drawing.ts';
 import { runParts } from './run-parts.ts';
-import { SurroundPixels } from './surround-pixels.ts';
+import { type Layers, SurroundPixels } from './surround-pixels.ts';
+import { zoomTo } from './zoom.ts';
 import { paintWatermark, placeWatermark, WATERMARK } from './watermark.ts';
 
 /** Chooses the fonts of a caption. */
@@ -99,8 +103,8 @@ export class TextEngine {
   }
 
   /** Draws the bars as bands that don't overlap, from top to bottom. */
-  draw(layout: Layout): Band[] {
-    const steps = this.drawInSteps(layout);
+  draw(layout: Layout, pages?: DrawnPages): Band[] {
+    const steps = this.drawInSteps(layout, pages);
     for (;;) {
       const { done, value } = steps.next();
       if (done) return value;
@@ -111,12 +115,12 @@ export class TextEngine {
    * Like `draw`, with a step after each part that needs much memory. Pixels read from a canvas are freed by finalizers,
    * so the event loop should turn between the steps.
    */
-  *drawInSteps({ bars: all, canvas }: Layout): Generator<undefined, Band[]> {
+  *drawInSteps({ bars: all, canvas }: Layout, pages: DrawnPages = new Map()): Generator<undefined, Band[]> {
     const bands: Band[] = [];
     for (const { top, bottom, bars } of groupOverlapping(all)) {
       const [first] = bars;
-      if (bars.length === 1 && first) bands.push({ ...rowsOf(first), ...(yield* this.#drawBar(first, canvas.width)) });
-      else bands.push(yield* this.#merge(top, bottom, bars, canvas.width));
+      if (bars.length === 1 && first) bands.push({ ...rowsOf(first), ...(yield* this.#drawBar(first, canvas.width, pages)) });
+      else bands.push(yield* this.#merge({ top, bottom, bars }, canvas.width, pages));
     }
     return bands;
   }
@@ -136,35 +140,45 @@ export class TextEngine {
     return { top: box.top, height: box.height, width: canvas.width, pixels: data };
   }
 
-  *#merge(top: number, bottom: number, bars: readonly Bar[], width: number): Generator<undefined, Band> {
+  *#merge({ top, bottom, bars }: BarGroup, width: number, pages: DrawnPages): Generator<undefined, Band> {
     const pixels = new Uint8ClampedArray(width * (bottom - top) * 4);
     for (const bar of bars) {
-      const drawn = yield* this.#drawBar(bar, width);
+      const drawn = yield* this.#drawBar(bar, width, pages);
       compositeOver(wordsOf(pixels), (bar.top - top) * width, wordsOf(drawn.pixels));
     }
     return { top, height: bottom - top, width, pixels };
   }
 
-  *#drawBar(bar: Bar, width: number): Generator<undefined, Pick<Band, 'width' | 'pixels'>> {
-    const { surround } = bar.look;
-    const fonts = this.#fontsFor(bar.text, bar.lang, bar.look.weight);
-    const runs = bar.lines.flatMap(paintedRuns);
-    const emoji = runs.filter(({ kind }) => kind === 'emoji');
-    const hasShape = surround === 'box' || surround === 'outline';
-    const rims = this.#rimsOf(bar, emoji, fonts);
-    const pixels = surround === 'bar' ? new BarPixels(bar, width, emoji, rims) : new SurroundPixels(bar, width, rims);
-    const kinds = { hasEmoji: emoji.length > 0, hasShape };
-    for (const strips of stripsOf({ width, height: bar.height }, kinds, this.#maxCanvasPixels)) {
-      pixels.add(this.#paintStrips(bar, { runs, fonts, width }, strips), strips);
-      if (width * canvasHeight(strips) > STEP_PIXELS) yield;
+  *#drawBar(bar: Bar, width: number, pages: DrawnPages): Generator<undefined, Pick<Band, 'width' | 'pixels'>> {
+    if (bar.look.highlight === undefined || bar.words.length === 0) return yield* this.#drawPlain(bar, width);
+    // A page is drawn once, and then word after word is drawn over it.
+    let page = pages.get(bar.lines);
+    if (page === undefined) {
+      const isPop = bar.look.highlight.mode === 'pop';
+      const range = isPop ? { left: 0, columns: width } : inkedColumns(bar, width);
+      const pixels = new SurroundPixels(bar, width, { rims: this.#rimsOf(bar), range });
+      yield* this.#readLayers(bar, width, pixels);
+      page = new PageDrawing(bar, width, pixels, (part) => this.#partOf(bar, width, range, part));
+      pages.set(bar.lines, page);
     }
+    return { width, pixels: page.at(bar.lit) };
+  }
+
+  *#drawPlain(bar: Bar, width: number): Generator<undefined, Pick<Band, 'width' | 'pixels'>> {
+    const rims = this.#rimsOf(bar);
+    const isBar = bar.look.surround === 'bar';
+    const pixels = isBar ? new BarPixels(bar, width, emojiRuns(bar), rims) : new SurroundPixels(bar, width, { rims });
+    yield* this.#readLayers(bar, width, pixels);
     return { width, pixels: pixels.finish() };
   }
 
   /** Finds the emoji that need a rim on their bar or label. */
-  #rimsOf({ look, fontSize }: Bar, runs: readonly PaintedRun[], fonts: CaptionFonts): EmojiRims | undefined {
-    const { background } = look;
-    if (background === undefined) return undefined;
+  #rimsOf(bar: Bar): EmojiRims | undefined {
+    const { background } = bar.look;
+    const runs = emojiRuns(bar);
+    if (background === undefined || runs.length === 0) return undefined;
+    const { fontSize } = bar;
+    const fonts = this.#fontsFor(bar.text, bar.lang, bar.look.weight);
     const isFaint = (emoji: string): boolean =>
       this.#faintEmoji.has(emoji, background, (context, text, x, baseline, size) => {
         const run = { text, kind: 'emoji', rtl: false } as const;
@@ -185,7 +199,28 @@ export class TextEngine {
     return boxes.length === 0 ? undefined : emojiRims(boxes, background, fontSize);
   }
 
-  #paintStrips(bar: Bar, { runs, fonts, width }: BarText, strips: PaintedStrips): SKRSContext2D {
+  *#readLayers(bar: Bar, width: number, pixels: BarPixels | SurroundPixels, part?: PaintedPart): Generator<undefined> {
+    const { surround } = bar.look;
+    const fonts = this.#fontsFor(bar.text, bar.lang, bar.look.weight);
+    const zoom = part?.zoom;
+    const runs = bar.lines.filter((_, line) => part === undefined || line === part.line).flatMap(paintedRuns);
+    // A label is the same, whatever becomes of its words.
+    const hasShape = (surround === 'outline' && (part === undefined || zoom !== undefined)) || (surround === 'box' && !part);
+    const kinds = { hasEmoji: runs.some(({ kind }) => kind === 'emoji'), hasShape };
+    for (const strips of stripsOf({ width, height: bar.height }, kinds, this.#maxCanvasPixels)) {
+      pixels.add(this.#paintStrips(bar, { runs, fonts, width, zoom }, strips), strips);
+      if (width * canvasHeight(strips) > STEP_PIXELS) yield;
+    }
+  }
+
+  /** A line of a bar by itself, or a larger word of it. */
+  #partOf(bar: Bar, width: number, range: ColumnRange, part: PaintedPart): Layers {
+    const pixels = new SurroundPixels(bar, width, { range });
+    for (const _step of this.#readLayers(bar, width, pixels, part));
+    return pixels.layers;
+  }
+
+  #paintStrips(bar: Bar, { runs, fonts, width, zoom }: BarText, strips: PaintedStrips): SKRSContext2D {
     const height = canvasHeight(strips);
     const context = this.#contextOf(width, height);
     context.clearRect(0, 0, width, height);
@@ -200,7 +235,11 @@ export class TextEngine {
     const letters = shown.filter(({ kind }) => kind !== 'emoji');
     const emoji = shown.filter(({ kind }) => kind === 'emoji');
     const paintIn = (strip: number | undefined, paint: () => void): void => {
-      if (strip !== undefined) paintClipped(context, { width, strip, ...strips }, paint);
+      if (strip === undefined) return;
+      paintClipped(context, { width, strip, ...strips }, () => {
+        if (zoom) zoomTo(context, zoom);
+        paint();
+      });
     };
     paintIn(strips.text, () => paintRuns(context, letters, fonts, bar.fontSize, 'fillText'));
     paintIn(strips.emoji, () => paintRuns(context, emoji, fonts, bar.fontSize, 'fillText'));
@@ -237,21 +276,16 @@ interface BarText {
   readonly runs: readonly PaintedRun[];
   readonly fonts: CaptionFonts;
   readonly width: number;
+  readonly zoom: WordZoom | undefined;
 }
+
+/** Pages whose words stand out, by their lines. */
+export type DrawnPages = Map<Bar['lines'], PageDrawing>;
 
 /** This is 8 MB of a canvas. */
 const STEP_PIXELS = 2_000_000;
 /** No ink is farther from its baseline than this, in em: stacked marks of Tibetan and Javanese are the tallest. */
 const MAX_INK = 4;
-
-function paintedRuns({ runs, x: left, width, baseline }: Bar['lines'][number]): PaintedRun[] {
-  return runs.map((run, index) => ({
-    ...run,
-    x: left + run.x,
-    right: left + (runs[index + 1]?.x ?? width),
-    baseline,
-  }));
-}
 
 interface StripArea extends Pick<PaintedStrips, 'top' | 'rows'> {
   /** The start of the strip on the canvas. */
@@ -352,27 +386,6 @@ function blankAt(context: SKRSContext2D, fonts: CaptionFonts, side: 'left' | 'ri
   const { width, actualBoundingBoxLeft, actualBoundingBoxRight } = context.measureText(char);
   const blank = side === 'left' ? -actualBoundingBoxLeft : width - actualBoundingBoxRight;
   return Math.max(0, blank / BLANK_FONT_SIZE - LETTER_GAP);
-}
-
-interface Group {
-  top: number;
-  bottom: number;
-  readonly bars: Bar[];
-}
-
-function groupOverlapping(bars: readonly Bar[]): Group[] {
-  const groups: Group[] = [];
-  for (const bar of bars.toSorted((a, b) => a.top - b.top)) {
-    const last = groups.at(-1);
-    if (last && bar.top < last.bottom) {
-      last.bars.push(bar);
-      last.bottom = Math.max(last.bottom, bar.top + bar.height);
-    } else {
-      groups.push({ top: bar.top, bottom: bar.top + bar.height, bars: [bar] });
-    }
-  }
-  // Within a group, bars stay in the order of the request, because a later bar is drawn over an earlier one.
-  return groups.map((group) => ({ ...group, bars: bars.filter((bar) => group.bars.includes(bar)) }));
 }
 
 function rowsOf(bar: Bar): Pick<Band, 'top' | 'height'> {

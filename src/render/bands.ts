@@ -1,13 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Overlay } from '../caption/overlay.ts';
 import { isShownAt, withoutTimes } from '../caption/timing-field.ts';
-import { type Layout, layoutOverlays } from '../layout/layout.ts';
+import { upperCase } from '../caption/upper-case.ts';
+import { mapWords, sliceWords, toMilliseconds } from '../caption/words/timed-words.ts';
+import { type Bar, type Layout, layoutOverlays } from '../layout/layout.ts';
 import type { Rows } from '../layout/placement.ts';
 import { type Strokes, strokesFor, strokesOn } from '../layout/watermark.ts';
 import type { Band } from '../raster/band.ts';
 import { must } from '../primitives/must.ts';
+import type { DrawnPages } from '../raster/text-engine.ts';
 import { strokeBar } from '../raster/strokes.ts';
 import { compositeWatermark } from '../raster/watermark.ts';
+import { litAt } from './lit-word.ts';
 import type { RecipeBase, TransparentRecipe } from './recipe.ts';
 import type { RenderTools } from './renderer-tools.ts';
 import type { Stopwatch } from './timing.ts';
@@ -29,35 +33,74 @@ export interface DrawnBands extends LayoutFacts {
 
 interface LaidOut extends LayoutFacts {
   readonly layout: Layout;
+  /** The text of each bar before characters that no font has were replaced. */
+  readonly texts: readonly string[];
   /** One list of warnings per bar. */
   readonly warningsOfBars: readonly (readonly LayoutWarning[])[];
 }
 
-type Drawing = Pick<RecipeBase, 'canvas' | 'overlays' | 'watermark' | 'lastFrame'> & Pick<TransparentRecipe, 'shownAt'>;
+type Drawing = Pick<RecipeBase, 'canvas' | 'overlays' | 'watermark' | 'lastFrame' | 'soundLead'> & Pick<TransparentRecipe, 'shownAt'>;
 
 /** Lays out everything. Rendering and the layout endpoint both start here, so they agree. */
 export async function layOut(recipe: Drawing, tools: RenderTools, stopwatch: Stopwatch): Promise<LaidOut> {
-  const { lastFrame } = recipe;
-  const requested: readonly Overlay[] = lastFrame === undefined ? recipe.overlays.map(withoutTimes) : recipe.overlays;
-  const overlays = requested.map(({ text, ...overlay }) => ({ ...overlay, ...tools.text.drawable(text) }));
+  const { lastFrame, soundLead = 0 } = recipe;
+  const written = recipe.overlays.map((overlay) => inCase(overlay, tools));
+  const overlays = written
+    .map((overlay) => (lastFrame === undefined ? withoutTimes(overlay) : fromFirstFrame(overlay, soundLead)))
+    .map((overlay) => withTexts(overlay, (text) => tools.text.drawable(text).text));
   const layout = await stopwatch.step('layout', () =>
     layoutOverlays(overlays, recipe.canvas, (caption, lang, look) => tools.text.measurerFor(caption, lang, look)),
   );
+  const texts = layout.bars.map((bar) => textOf(bar, must(written[bar.source.overlay], 'the overlay of the bar')));
   const fontFacts = layout.bars.map(({ text, lang, look }, index) => ({
-    missingGlyphs: overlays[index]?.missingGlyphs ?? 0,
+    missingGlyphs: tools.text.drawable(must(texts[index], 'the text of the bar')).missingGlyphs,
     lacksBold: look.weight === 'bold' && tools.text.lacksBold(text, lang),
   }));
-  const warningsOfBars = layoutWarnings(layout, fontFacts, overlays).map((warnings, index) => [
-    ...warnings,
-    ...timingWarnings(must(recipe.overlays[index], 'the overlay of the bar'), lastFrame),
-  ]);
+  const pages = layout.bars.map(({ page }) => page);
+  const warningsOfBars = layoutWarnings(layout, fontFacts, pages).map((warnings, index) => {
+    const { page, source } = must(layout.bars[index], 'the bar');
+    const overlay = must(recipe.overlays[source.overlay], 'the overlay of the bar');
+    return [...warnings, ...timingWarnings(overlay, page, lastFrame)];
+  });
   return {
     layout,
+    texts,
     bars: layout.bars.map(({ top, height }) => ({ top, height })),
     missingGlyphs: fontFacts.reduce((sum, { missingGlyphs }) => sum + missingGlyphs, 0),
     warnings: uniqueWarnings(warningsOfBars.flat()),
     warningsOfBars,
   };
+}
+
+/** Changes a text, or each word of one with timed words. */
+function withTexts(overlay: Overlay, change: (text: string) => string): Overlay {
+  const { text, words } = overlay;
+  return words === undefined ? { ...overlay, text: change(text) } : { ...overlay, ...mapWords({ text, words }, change) };
+}
+
+/** In capitals, where the style wants them and the fonts have them. */
+function inCase(overlay: Overlay, { text: engine }: RenderTools): Overlay {
+  if (overlay.style?.case !== 'upper') return overlay;
+  const missing = (text: string): number => engine.drawable(text).missingGlyphs;
+  return withTexts(overlay, (text) => {
+    const upper = upperCase(text, overlay.lang);
+    return missing(upper) > missing(text) ? text : upper;
+  });
+}
+
+/** Cues count from the start of the sound, if it starts before the first frame. */
+function fromFirstFrame(overlay: Overlay, soundLead: number): Overlay {
+  if (soundLead === 0 || overlay.isCue !== true) return overlay;
+  const { start = 0, end = Number.POSITIVE_INFINITY, words, ...rest } = overlay;
+  const moved = (time: number): number => toMilliseconds(time - soundLead);
+  const movedWords = words?.map((word) => ({ ...word, start: moved(word.start), end: moved(word.end) }));
+  return { ...rest, start: moved(start), end: moved(end), ...(movedWords && { words: movedWords }) };
+}
+
+function textOf({ page, source: { firstWord } }: Bar, { text, words }: Overlay): string {
+  if (page.words === undefined || words === undefined) return text;
+  if (page.words.length === words.length) return text;
+  return sliceWords({ text, words }, firstWord, firstWord + page.words.length).text;
 }
 
 /** Lays out and draws the overlays. The result is the same for images, videos and transparent PNGs. */
@@ -76,14 +119,20 @@ export async function drawBands(recipe: Drawing, tools: RenderTools, stopwatch: 
 }
 
 /** Returns the bars that are drawn: all of them, or those of one frame of a video. */
-function shownOf(layout: Layout, { overlays, shownAt }: Pick<Drawing, 'overlays' | 'shownAt'>): Layout {
+function shownOf(layout: Layout, { shownAt }: Pick<Drawing, 'shownAt'>): Layout {
   if (shownAt === undefined) return layout;
-  const bars = layout.bars.filter((_bar, index) => isShownAt(must(overlays[index], 'the overlay of the bar'), shownAt));
+  const bars = layout.bars.filter(({ page }) => isShownAt(page, shownAt)).map((bar) => litAt(bar, shownAt));
   return { ...layout, bars };
 }
 
-export function drawLayout(layout: Layout, recipe: Pick<Drawing, 'watermark'>, tools: RenderTools): Band[] {
-  return withWatermark(tools.text.draw(layout), layout, recipe, tools);
+/** `pages` keeps what has been drawn of pages whose words stand out. */
+export function drawLayout(
+  layout: Layout,
+  recipe: Pick<Drawing, 'watermark'>,
+  tools: RenderTools,
+  pages?: DrawnPages,
+): Band[] {
+  return withWatermark(tools.text.draw(layout, pages), layout, recipe, tools);
 }
 
 function withWatermark(

@@ -14,6 +14,26 @@ export interface BarReport {
   readonly fonts: readonly string[];
   readonly missingCharacters: readonly string[];
   readonly warnings: readonly LayoutWarning[];
+  /** When a page of captions is shown, and its words. */
+  readonly page?: PageReport;
+}
+
+export interface PageReport {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly words: readonly WordReport[];
+}
+
+/** A word, and where it stands out. */
+export interface WordReport {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
 }
 
 export interface LineReport {

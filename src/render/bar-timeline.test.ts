@@ -15,7 +15,7 @@ function timelineOf(times: readonly ShownTimes[]): { timeline: BarTimeline; draw
     drawn.push(bars.map(({ text }) => text).join('+'));
     return bars.map(({ top }) => ({ top, width: 2, height: 2, pixels: new Uint8ClampedArray(16) }));
   };
-  return { timeline: new BarTimeline(layout, times, draw), drawn };
+  return { timeline: new BarTimeline(layout, draw), drawn };
 }
 
 describe('BarTimeline', () => {

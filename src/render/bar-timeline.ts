@@ -1,46 +1,58 @@
 // The bars of a video over time. A set of bars is drawn when the first frame that shows it arrives and freed after the
 // last, so memory doesn't grow with the number of captions.
 
-import { isShownAt, type ShownTimes } from '../caption/timing-field.ts';
-import type { Layout } from '../layout/layout.ts';
+import { isShownAt } from '../caption/timing-field.ts';
+import type { Bar, Layout } from '../layout/layout.ts';
 import type { Strokes } from '../layout/watermark.ts';
 import type { TimedBars } from '../media/video/frames/bar-blender.ts';
-import { must } from '../primitives/must.ts';
 import { type PlanarBand, toPlanarBand } from '../raster/planar.ts';
 import type { Band } from '../raster/band.ts';
+import type { DrawnPages } from '../raster/text-engine.ts';
+import { litAt } from './lit-word.ts';
+
+type DrawBars = (layout: Layout, pages: DrawnPages) => readonly Band[];
 
 export class BarTimeline implements TimedBars {
   readonly #layout: Layout;
-  readonly #times: readonly ShownTimes[];
-  readonly #draw: (layout: Layout) => readonly Band[];
+  readonly #draw: DrawBars;
   readonly strokes: Strokes | undefined;
-  #shown: readonly number[] | undefined;
+  readonly #pages: DrawnPages = new Map();
+  #shown: readonly Bar[] | undefined;
+  #drawn: readonly Band[] = [];
   #bands: readonly PlanarBand[] = [];
 
-  /** `times` has an entry for each bar of the layout. */
-  constructor(
-    layout: Layout,
-    times: readonly ShownTimes[],
-    draw: (layout: Layout) => readonly Band[],
-    strokes?: Strokes,
-  ) {
+  constructor(layout: Layout, draw: DrawBars, strokes?: Strokes) {
     this.#layout = layout;
-    this.#times = times;
     this.#draw = draw;
     this.strokes = strokes;
   }
 
   at(milliseconds: number): readonly PlanarBand[] {
-    const shown = this.#times.flatMap((times, index) => (isShownAt(times, milliseconds) ? [index] : []));
-    if (this.#shown === undefined || !isSame(shown, this.#shown)) {
-      const bars = shown.map((index) => must(this.#layout.bars[index], 'the bar'));
-      this.#bands = this.#draw({ ...this.#layout, bars }).map(toPlanarBand);
-      this.#shown = shown;
-    }
+    const shown = this.#layout.bars
+      .filter(({ page }) => isShownAt(page, milliseconds))
+      .map((bar) => litAt(bar, milliseconds));
+    if (this.#shown === undefined || !isSame(shown, this.#shown)) this.#show(shown);
     return this.#bands;
+  }
+
+  #show(shown: readonly Bar[]): void {
+    for (const lines of this.#pages.keys()) {
+      if (!shown.some((bar) => bar.lines === lines)) this.#pages.delete(lines);
+    }
+    const drawn = this.#draw({ ...this.#layout, bars: shown }, this.#pages);
+    // When another word stands out, most of a band is as before.
+    this.#bands = drawn.map((band) => {
+      const index = this.#drawn.findIndex(({ top, height }) => top === band.top && height === band.height);
+      const [before, planar] = [this.#drawn[index], this.#bands[index]];
+      return toPlanarBand(band, before && planar && { band: before, planar });
+    });
+    this.#drawn = drawn;
+    this.#shown = shown;
   }
 }
 
-function isSame(one: readonly number[], other: readonly number[]): boolean {
-  return one.length === other.length && one.every((value, index) => value === other[index]);
+function isSame(one: readonly Bar[], other: readonly Bar[]): boolean {
+  const isEqual = ({ lines, lit }: Bar, index: number): boolean =>
+    lines === other[index]?.lines && lit === other[index]?.lit;
+  return one.length === other.length && one.every(isEqual);
 }

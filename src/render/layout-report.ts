@@ -3,9 +3,11 @@
 import { graphemes } from '../caption/graphemes.ts';
 import { embeddingLevels } from '../layout/direction.ts';
 import type { Bar } from '../layout/layout.ts';
+import type { TimedWord } from '../caption/words/timed-words.ts';
+import { boundsOf } from '../layout/word-boxes.ts';
 import { must } from '../primitives/must.ts';
 import { layOut } from './bands.ts';
-import type { BarReport, LineReport } from './bar-report.ts';
+import type { BarReport, LineReport, PageReport, WordReport } from './bar-report.ts';
 import type { LayoutRecipe } from './recipe.ts';
 import type { Rendered } from './render.ts';
 import type { RenderTools } from './renderer-tools.ts';
@@ -13,9 +15,9 @@ import { Stopwatch } from './timing.ts';
 
 export async function renderLayout(recipe: LayoutRecipe, tools: RenderTools): Promise<Rendered> {
   const stopwatch = new Stopwatch();
-  const { layout, warningsOfBars, ...facts } = await layOut(recipe, tools, stopwatch);
+  const { layout, texts, warningsOfBars, ...facts } = await layOut(recipe, tools, stopwatch);
   const bars = layout.bars.map((bar, index): BarReport => {
-    const { text } = must(recipe.overlays[index], 'the overlay of the bar');
+    const text = must(texts[index], 'the text of the bar');
     const direction = directionOf(text);
     return {
       top: bar.top,
@@ -28,10 +30,30 @@ export async function renderLayout(recipe: LayoutRecipe, tools: RenderTools): Pr
       fonts: tools.text.fontFamilies(bar.text, bar.lang),
       missingCharacters: missingIn(text, tools),
       warnings: must(warningsOfBars[index], 'the warnings of the bar'),
+      ...(bar.page.isCue && { page: pageReport(bar) }),
     };
   });
   // The file is empty, because all results are in the facts.
   return { bytes: Buffer.alloc(0), ...recipe.canvas, ...facts, layout: bars, timings: stopwatch.timings };
+}
+
+function pageReport(bar: Bar): PageReport {
+  const { text, words = [], start = 0, end = 0 } = bar.page;
+  return { text, start, end, words: words.map((word, index) => wordReport(bar, word, index)) };
+}
+
+function wordReport(bar: Bar, { from, to, start, end }: TimedWord, index: number): WordReport {
+  const parts = must(bar.words[index], 'the box of the word');
+  const { left, right, top, bottom } = boundsOf(parts.map(({ box }) => box)) ?? { left: 0, right: 0, top: 0, bottom: 0 };
+  return {
+    text: bar.text.slice(from, to),
+    start,
+    end,
+    left: round(left),
+    top: round(bar.top + top),
+    width: round(right - left),
+    height: round(bottom - top),
+  };
 }
 
 function lineReport(line: Bar['lines'][number], bar: Bar, direction: 'ltr' | 'rtl'): LineReport {

@@ -29,6 +29,8 @@ export interface RecipeBase {
   readonly watermark?: true;
   /** Seconds from the first frame of a video to its last. Without it, the times of overlays are ignored. */
   readonly lastFrame?: number;
+  /** How long the sound of a video plays before its first frame, in seconds. The times of cues count from the sound. */
+  readonly soundLead?: number;
 }
 
 export interface TransparentRecipe extends RecipeBase {

@@ -57,6 +57,8 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
   const frameStep = frameStepFor(probe, limits);
   const frameRate = probe.frameRate / frameStep;
   const encoder = encoderSettings(canvas, frameRate, video);
+  const offset = startOffset(video.start, audio?.start);
+  const soundLead = video.start - offset;
   const audioBytes = audio === null ? 0 : durationSeconds * MAX_AUDIO_BYTES_PER_SECOND;
   return Object.freeze({
     kind: 'video',
@@ -73,7 +75,8 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
     frameRate,
     frameStep,
     ...(probe.isAudioDropped && { isAudioDropped: true }),
-    offset: startOffset(video.start, audio?.start),
+    ...(soundLead > 0 && { soundLead }),
+    offset,
     steps: filterSteps(video),
     encoder,
     bounds: {

@@ -33,7 +33,7 @@ export async function renderOnVideo(
   }
   const { layout, bars, missingGlyphs, warnings } = await layOut(recipe, tools, stopwatch);
   const strokes = recipe.watermark && strokesFor(layout.canvas);
-  const timeline = new BarTimeline(layout, recipe.overlays, (shown) => drawLayout(shown, recipe, tools), strokes);
+  const timeline = new BarTimeline(layout, (shown, pages) => drawLayout(shown, recipe, tools, pages), strokes);
   // Bars with times are drawn while the video is encoded.
   if (!recipe.overlays.some(isTimed)) await stopwatch.step('draw', () => timeline.at(0));
   options.signal?.throwIfAborted();

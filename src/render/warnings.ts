@@ -2,6 +2,7 @@
 
 import type { Overlay } from '../caption/overlay.ts';
 import { areShownTogether, isTimed, type ShownTimes } from '../caption/timing-field.ts';
+import { highlightOf } from '../caption/style.ts';
 import type { Bar, Layout } from '../layout/layout.ts';
 import { isLowContrast } from '../layout/look.ts';
 import { must } from '../primitives/must.ts';
@@ -18,6 +19,7 @@ export const LAYOUT_WARNINGS = [
   'safe_area_moved',
   'low_contrast',
   'no_bold',
+  'word_times_estimated',
 ] as const;
 /** Warnings about the asset. */
 export const MEDIA_WARNINGS = ['audio_dropped', 'hdr_tonemapped', 'frames_dropped'] as const;
@@ -56,12 +58,19 @@ export function layoutWarnings(
   });
 }
 
-/** Returns warnings about the times of an overlay. `lastFrame` is undefined for still images. */
-export function timingWarnings(overlay: Overlay, lastFrame: number | undefined): LayoutWarning[] {
-  if (!isTimed(overlay)) return [];
-  if (lastFrame === undefined) return ['timing_ignored'];
-  const lastMilliseconds = Math.round(lastFrame * 1_000);
-  return (overlay.start ?? 0) > lastMilliseconds / 1_000 ? ['never_shown'] : [];
+/** About the times of a page of an overlay. `lastFrame` is undefined for still images. */
+export function timingWarnings(overlay: Overlay, page: Overlay, lastFrame: number | undefined): LayoutWarning[] {
+  const isHighlighted = highlightOf(overlay.style).mode !== 'none';
+  const warnings: LayoutWarning[] = [];
+  const isIgnored = (isTimed(overlay) && lastFrame === undefined) || (isHighlighted && overlay.isCue !== true);
+  if (isIgnored) warnings.push('timing_ignored');
+  if (lastFrame !== undefined && isTimed(page)) {
+    const lastMilliseconds = Math.round(lastFrame * 1_000);
+    if ((page.start ?? 0) > lastMilliseconds / 1_000) warnings.push('never_shown');
+  }
+  const areWordsNeeded = isHighlighted || overlay.paging !== undefined;
+  if (overlay.isEstimated === true && areWordsNeeded) warnings.push('word_times_estimated');
+  return warnings;
 }
 
 /** Returns the warnings that follow from the recipe alone. */

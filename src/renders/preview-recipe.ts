@@ -1,7 +1,9 @@
 // The recipe of a preview: the overlay of an image, or that of one frame of a video. The video itself isn't uploaded, so the
 // page sends its duration.
 
+import { wordCount } from '../caption/captions-field.ts';
 import { parseForm } from '../caption/form.ts';
+import type { Overlay } from '../caption/overlay.ts';
 import { LAYOUT_FIELDS } from '../caption/request-fields.ts';
 import { AppError } from '../errors.ts';
 import { must } from '../primitives/must.ts';
@@ -9,20 +11,24 @@ import { composeMomentRecipe, composeTransparentRecipe, type TransparentRecipe }
 import type { ReceivedForm } from './received-form.ts';
 
 const MAX_PREVIEWED_CUES = 100;
+const MAX_PREVIEWED_WORDS = 1_000;
 
 /** `query.at` is the time of the frame in milliseconds. The default is the first frame. */
 export function composePreview(form: ReceivedForm, query: unknown): TransparentRecipe {
   const { overlays, canvas, duration } = parseForm({ ...form, allowed: LAYOUT_FIELDS });
-  assertFewCues(overlays.length);
+  assertFewCues(overlays);
   const size = must(canvas, 'the size of the canvas');
   if (duration === undefined) return composeTransparentRecipe(size, overlays);
   return composeMomentRecipe(size, overlays, { lastFrame: duration, milliseconds: timeIn(query) });
 }
 
 /** Every cue is laid out, which would occupy a worker too long for a free request. */
-function assertFewCues(count: number): void {
-  if (count <= MAX_PREVIEWED_CUES) return;
-  const detail = `A preview shows subtitles of at most ${MAX_PREVIEWED_CUES} cues; got ${count}. They can be rendered all the same.`;
+function assertFewCues(overlays: readonly Overlay[]): void {
+  const [cues, words] = [overlays.length, wordCount(overlays)];
+  if (cues <= MAX_PREVIEWED_CUES && words <= MAX_PREVIEWED_WORDS) return;
+  const detail =
+    `A preview shows captions of at most ${MAX_PREVIEWED_CUES} cues or sentences and ${MAX_PREVIEWED_WORDS} words; ` +
+    `got ${cues} and ${words}. They can be rendered all the same.`;
   throw new AppError('invalid_fields', detail, {
     faults: [{ pointer: '#/captions', code: 'out_of_range', detail }],
   });

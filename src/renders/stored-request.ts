@@ -2,6 +2,7 @@
 // needs no change here.
 
 import { z } from 'zod';
+import { keptCaptions } from '../caption/captions-field.ts';
 import type { ReceivedForm } from './received-form.ts';
 import type { ReceivedFile } from '../media/receive-asset.ts';
 
@@ -19,8 +20,10 @@ type StoredReplay = NonNullable<z.infer<typeof requestSchema>['replay']>;
 
 type RequestFields = Pick<ReceivedForm, 'fields' | 'isJson'>;
 
+/** For a request that was parsed without faults. */
 export function storeRequest({ fields, isJson = false }: RequestFields): string {
-  return JSON.stringify({ isJson, fields: fields.map(({ name, value }) => ({ name, value })) });
+  const kept = fields.map(({ name, value }) => ({ name, value: name === 'captions' ? keptCaptions(value) : value }));
+  return JSON.stringify({ isJson, fields: kept });
 }
 
 /** Returns the same request as a repetition of a delivered one. `facts` are those of `Remembered`. */

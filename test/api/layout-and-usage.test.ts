@@ -70,6 +70,7 @@ describe('POST /v1/layout', () => {
           fonts: ['main'],
           missing_characters: [],
           warnings: [],
+          page: null,
         },
         {
           x: 0,
@@ -85,8 +86,10 @@ describe('POST /v1/layout', () => {
           ]) as string[],
           missing_characters: [UNSUPPORTED],
           warnings: ['missing_glyphs'],
+          page: null,
         },
       ],
+      captions: null,
       warnings: ['missing_glyphs'],
       credits: 1,
     });

@@ -5,7 +5,7 @@ import { type CaptionRequest, Storybar } from '@storybar/client';
 import * as z from 'zod';
 import packageJson from '../package.json' with { type: 'json' };
 import { allowedFile } from './files.ts';
-import { IMAGE_FORMATS, LIMITS, SAFE_AREAS, STYLE_PRESETS } from './lists.generated.ts';
+import { HIGHLIGHTS, IMAGE_FORMATS, LIMITS, SAFE_AREAS, STYLE_PRESETS } from './lists.generated.ts';
 import { orExplain, saveResult } from './results.ts';
 import type { Settings } from './settings.ts';
 
@@ -44,7 +44,24 @@ const SUBTITLES = {
     .string()
     .max(LIMITS.MAX_CAPTIONS_BYTES)
     .optional()
-    .describe('Content of an SRT or WebVTT file. Use this, `text` or `overlays`.'),
+    .describe(
+      'Content of an SRT or WebVTT file, or the JSON that a speech-to-text service returned. Use this, `text` or `overlays`.',
+    ),
+  highlight: z.enum(HIGHLIGHTS).optional().describe('How the word of `captions` that is being spoken stands out.'),
+  max_words: z
+    .number()
+    .int()
+    .min(1)
+    .max(LIMITS.MAX_PAGE_WORDS)
+    .optional()
+    .describe('The most words of `captions` that are shown at a time.'),
+  max_lines: z
+    .number()
+    .int()
+    .min(1)
+    .max(LIMITS.MAX_PAGE_LINES)
+    .optional()
+    .describe('The most lines of `captions` that are shown at a time.'),
 };
 
 const SOURCE = {
@@ -76,10 +93,12 @@ export function createServer({ baseUrl, apiKey, directory }: Settings): McpServe
 
   const caption = async (args: CaptionArguments, context: ServerContext): Promise<CallToolResult> =>
     await orExplain(async () => {
-      const { file, url, ...captions } = args;
+      const { file, url, highlight, ...captions } = args;
       const source =
         file === undefined ? { asset_url: url } : { asset: await allowedFile(directory, file), asset_url: url };
-      const render = await storybar.caption(withoutUndefined({ ...captions, ...source }), {
+      const style =
+        highlight === undefined ? captions.style : { ...(captions.style && { preset: captions.style }), highlight };
+      const render = await storybar.caption(withoutUndefined({ ...captions, style, ...source }), {
         signal: context.mcpReq.signal,
       });
       return await saveResult(render, directory);

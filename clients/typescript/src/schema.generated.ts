@@ -565,8 +565,12 @@ export interface components {
             text?: string;
             /** @description Array of 1 to 10 captions with positions, or a single one. Use it instead of `text`. In forms, send JSON text, or repeat the field with one object each. */
             overlays?: components["schemas"]["Overlay"][];
-            /** @description Content of an SRT or WebVTT file for a video, instead of `text` or `overlays`. Up to 64 KiB and 500 cues of 180 characters. Each cue becomes a bar; tags and cue settings are ignored. */
-            captions?: string;
+            /** @description Subtitles or a transcript for a video, instead of `text` or `overlays`: the content of an SRT or WebVTT file, an array of cues, or what a speech-to-text service returned (OpenAI, whisper.cpp, Deepgram, AssemblyAI, ElevenLabs). In forms, send JSON as text. Up to 1 MiB, 500 cues of 180 characters and 3,000 words of 60. Each cue is a page; words of a transcript become pages. */
+            captions?: string | components["schemas"]["Cue"][] | Record<string, never>;
+            /** @description The most words of a page. With it or with `max_lines`, cues are split into pages like transcripts. Only for `captions`. */
+            max_words?: number;
+            /** @description The most lines of a page, at the size of the style. Default: 2, for transcripts. Only for `captions`. */
+            max_lines?: number;
             /** @description Vertical center of the bar of `text` (default 50), or of the bars of `captions` (default 80), in percent of the height. Not allowed with `overlays`. */
             position?: number;
             /** @description Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous. An overlay can have its own. */
@@ -620,8 +624,12 @@ export interface components {
             text?: string;
             /** @description Array of 1 to 10 captions with positions, or a single one. Use it instead of `text`. In forms, send JSON text, or repeat the field with one object each. */
             overlays?: components["schemas"]["Overlay"][];
-            /** @description Content of an SRT or WebVTT file for a video, instead of `text` or `overlays`. Up to 64 KiB and 500 cues of 180 characters. Each cue becomes a bar; tags and cue settings are ignored. */
-            captions?: string;
+            /** @description Subtitles or a transcript for a video, instead of `text` or `overlays`: the content of an SRT or WebVTT file, an array of cues, or what a speech-to-text service returned (OpenAI, whisper.cpp, Deepgram, AssemblyAI, ElevenLabs). In forms, send JSON as text. Up to 1 MiB, 500 cues of 180 characters and 3,000 words of 60. Each cue is a page; words of a transcript become pages. */
+            captions?: string | components["schemas"]["Cue"][] | Record<string, never>;
+            /** @description The most words of a page. With it or with `max_lines`, cues are split into pages like transcripts. Only for `captions`. */
+            max_words?: number;
+            /** @description The most lines of a page, at the size of the style. Default: 2, for transcripts. Only for `captions`. */
+            max_lines?: number;
             /** @description Vertical center of the bar of `text` (default 50), or of the bars of `captions` (default 80), in percent of the height. Not allowed with `overlays`. */
             position?: number;
             /** @description Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous. An overlay can have its own. */
@@ -697,6 +705,32 @@ export interface components {
              * @enum {string|null}
              */
             weight?: "regular" | "bold" | null;
+            /** @description How the word that is being spoken stands out; needs `captions`. `none` (default); `color`: in another color (`#ffd60a`); `box`: with a rounded box behind it (`#e0245e`, white text); `pop`: larger, in another color; `reveal`: words appear when they are spoken. An object such as `{"mode": "box", "color": "#000000", "background": "#ffffff"}` has other colors. Nothing else moves or changes. */
+            highlight?: ("none" | "color" | "box" | "pop" | "reveal") | {
+                /** @enum {string} */
+                mode: "none" | "color" | "box" | "pop" | "reveal";
+                color?: string;
+                background?: string;
+            } | null;
+            /**
+             * @description With `upper`, all letters are capitals, by the rules of `lang`. Default: `none`.
+             * @enum {string|null}
+             */
+            case?: "none" | "upper" | null;
+        };
+        Cue: {
+            /** @description Its words decide where they are omitted. */
+            text?: string;
+            /** @description In seconds. */
+            start: number;
+            /** @description In seconds. */
+            end: number;
+            /** @description When each word is spoken. */
+            words?: {
+                text: string;
+                start: number;
+                end: number;
+            }[];
         };
         /** @description Send either `text`, `overlays` or `captions`. */
         LayoutRequest: {
@@ -708,8 +742,12 @@ export interface components {
             text?: string;
             /** @description Array of 1 to 10 captions with positions, or a single one. Use it instead of `text`. In forms, send JSON text, or repeat the field with one object each. */
             overlays?: components["schemas"]["Overlay"][];
-            /** @description Content of an SRT or WebVTT file for a video, instead of `text` or `overlays`. Up to 64 KiB and 500 cues of 180 characters. Each cue becomes a bar; tags and cue settings are ignored. */
-            captions?: string;
+            /** @description Subtitles or a transcript for a video, instead of `text` or `overlays`: the content of an SRT or WebVTT file, an array of cues, or what a speech-to-text service returned (OpenAI, whisper.cpp, Deepgram, AssemblyAI, ElevenLabs). In forms, send JSON as text. Up to 1 MiB, 500 cues of 180 characters and 3,000 words of 60. Each cue is a page; words of a transcript become pages. */
+            captions?: string | components["schemas"]["Cue"][] | Record<string, never>;
+            /** @description The most words of a page. With it or with `max_lines`, cues are split into pages like transcripts. Only for `captions`. */
+            max_words?: number;
+            /** @description The most lines of a page, at the size of the style. Default: 2, for transcripts. Only for `captions`. */
+            max_lines?: number;
             /** @description Vertical center of the bar of `text` (default 50), or of the bars of `captions` (default 80), in percent of the height. Not allowed with `overlays`. */
             position?: number;
             /** @description Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous. An overlay can have its own. */
@@ -749,7 +787,9 @@ export interface components {
             width: number;
             height: number;
             bars: components["schemas"]["LayoutBar"][];
-            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`. More may be added. */
+            /** @description The pages of `captions` as WebVTT, with the times of their words. Null without `captions`. */
+            captions: string | null;
+            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `word_times_estimated`. More may be added. */
             warnings: string[];
             /** @description What the render would cost. */
             credits: number;
@@ -770,8 +810,26 @@ export interface components {
             }[];
             fonts: string[];
             missing_characters: string[];
-            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`. More may be added. */
+            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `word_times_estimated`. More may be added. */
             warnings: string[];
+            /** @description The page of `captions` that the bar shows. Null for `text` and `overlays`. */
+            page: components["schemas"]["LayoutPage"] | null;
+        };
+        LayoutPage: {
+            text: string;
+            /** @description In seconds. */
+            start: number;
+            end: number;
+            /** @description Words with their times, and where they stand out. Empty for cues whose words have no times. */
+            words: {
+                text: string;
+                start: number;
+                end: number;
+                x: number;
+                y: number;
+                width: number;
+                height: number;
+            }[];
         };
         Usage: {
             plan: {
@@ -811,7 +869,7 @@ export interface components {
                 renders: number;
                 credits: number;
             }[];
-            /** @description Delivered renders per day and key. */
+            /** @description Delivered renders per day and key, as far back as single renders are kept. */
             keys: {
                 /** Format: date */
                 day: string;
@@ -1270,7 +1328,7 @@ export interface components {
             };
         };
         /**
-         * @description `request_too_large`: A request without an uploaded file can have at most 512 KiB; `limit` and `actual` are in bytes. Shorten it.
+         * @description `request_too_large`: A request without an uploaded file can have at most 2 MiB, and a batch 512 KiB; `limit` and `actual` are in bytes. Shorten it.
          *
          *     `asset_too_large`: The file is larger than your plan allows; `limit` and `actual` are in bytes. Send a smaller file.
          *
@@ -1598,7 +1656,7 @@ export interface components {
                 };
             };
         };
-        /** @description `request_too_large`: A request without an uploaded file can have at most 512 KiB; `limit` and `actual` are in bytes. Shorten it. */
+        /** @description `request_too_large`: A request without an uploaded file can have at most 2 MiB, and a batch 512 KiB; `limit` and `actual` are in bytes. Shorten it. */
         "Error413-2": {
             headers: {
                 "content-length": components["headers"]["content-length"];

@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import type { FormField } from '../../caption/field-reader.ts';
+import { MAX_CAPTIONS_BYTES } from '../../caption/overlay.ts';
 import { pointerTo } from '../../caption/quote.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
@@ -136,13 +137,14 @@ class PartCollector {
   async #takeField(name: string, stream: Readable): Promise<void> {
     const pointer = pointerTo(name);
     const chunks: Buffer[] = [];
+    const maxBytes = name === 'captions' ? MAX_CAPTIONS_BYTES : MAX_FIELD_BYTES;
     let size = 0;
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size <= MAX_FIELD_BYTES) chunks.push(chunk);
+      if (size <= maxBytes) chunks.push(chunk);
     }
-    if (size > MAX_FIELD_BYTES) {
-      const detail = `The field is ${size} bytes long; the limit is ${MAX_FIELD_BYTES}.`;
+    if (size > maxBytes) {
+      const detail = `The field is ${size} bytes long; the limit is ${maxBytes}.`;
       this.#faults.push({ pointer, code: 'too_large', detail });
       return;
     }

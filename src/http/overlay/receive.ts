@@ -9,7 +9,7 @@ import type { DiskReservation, UploadBudget } from '../../renders/upload-budget.
 import { onClosed } from '../transport/on-closed.ts';
 import { watchPace } from '../../fetch/pace.ts';
 import { createRequestSignal, type RequestSignal } from '../transport/request-signal.ts';
-import { bodyReader, smallBodyReader } from './body.ts';
+import { bodyReader, type SmallBodyOptions, smallBodyReader } from './body.ts';
 import type { ReceivedForm } from '../../renders/received-form.ts';
 import type { AssetDestination } from '../../media/receive-asset.ts';
 
@@ -64,12 +64,12 @@ export async function receive(
 export async function receiveSmall(
   request: FastifyRequest,
   reply: FastifyReply,
-  { shutdown, advice }: { readonly shutdown: AbortSignal; readonly advice?: string },
+  { shutdown, ...options }: { readonly shutdown: AbortSignal } & SmallBodyOptions,
 ): Promise<ReceivedForm> {
   const lifetime = createRequestSignal(reply.raw, shutdown);
   const stopWatching = watchPace(request.raw, (reason) => lifetime.giveUp(reason), MAX_SMALL_SECONDS);
   try {
-    const read = smallBodyReader(request.raw, advice);
+    const read = smallBodyReader(request.raw, options);
     sendContinue(request, reply);
     return await read(lifetime.signal);
   } finally {

@@ -7,21 +7,27 @@ import { AppError, type FieldFault } from '../../errors.ts';
 import type { ReceivedForm } from '../../renders/received-form.ts';
 import { MAX_PARTS } from './multipart.ts';
 
-const MAX_BODY_BYTES = 512 * 1024;
+/** A request with a transcript. */
+export const MAX_BODY_BYTES = 2 * 1024 * 1024;
+/** Requests with only short fields, and batches of them. */
+export const MAX_SHORT_BODY_BYTES = 512 * 1024;
 /**
- * No valid request is nested deeper than five levels, and deep nesting would overflow the stack where values are
- * hashed.
+ * No valid request is nested deeper than ten levels, and deep nesting would overflow the stack where values are hashed.
  */
 const MAX_DEPTH = 32;
 
 /** Refuses a body that is too large by its `content-length`, before it is sent. */
-export function assertSmall({ headers }: IncomingMessage): void {
+export function assertSmall({ headers }: IncomingMessage, maxBytes: number): void {
   const announced = Number(headers['content-length'] ?? 0);
-  if (announced > MAX_BODY_BYTES) throw tooLarge(announced);
+  if (announced > maxBytes) throw tooLarge(announced, maxBytes);
 }
 
-export async function receiveJson(request: IncomingMessage, signal: AbortSignal): Promise<ReceivedForm> {
-  const value = parseJson(await readText(request, signal, 'JSON'));
+export async function receiveJson(
+  request: IncomingMessage,
+  signal: AbortSignal,
+  maxBytes: number,
+): Promise<ReceivedForm> {
+  const value = parseJson(await readText(request, signal, { encoding: 'JSON', maxBytes }));
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw malformed('JSON', "it isn't an object");
   if (isDeeperThan(value, MAX_DEPTH)) throw malformed('JSON', `it has more than ${MAX_DEPTH} levels`);
@@ -29,8 +35,12 @@ export async function receiveJson(request: IncomingMessage, signal: AbortSignal)
   return { ...formOf(fields, 'JSON'), isJson: true };
 }
 
-export async function receiveUrlencoded(request: IncomingMessage, signal: AbortSignal): Promise<ReceivedForm> {
-  const text = await readText(request, signal, 'urlencoded');
+export async function receiveUrlencoded(
+  request: IncomingMessage,
+  signal: AbortSignal,
+  maxBytes: number,
+): Promise<ReceivedForm> {
+  const text = await readText(request, signal, { encoding: 'urlencoded', maxBytes });
   const faults: FieldFault[] = [];
   const fields: FormField[] = [];
   for (const pair of text.split('&', MAX_PARTS + 1).filter((part) => part !== '')) {
@@ -50,8 +60,14 @@ function formOf(fields: readonly FormField[], encoding: string): ReceivedForm {
   return { fields, faults: [], hasAsset: false, asset: undefined };
 }
 
-async function readText(request: IncomingMessage, signal: AbortSignal, encoding: string): Promise<string> {
-  const bytes = await readBody(request, signal, encoding);
+interface BodyKind {
+  readonly encoding: string;
+  readonly maxBytes: number;
+}
+
+async function readText(request: IncomingMessage, signal: AbortSignal, kind: BodyKind): Promise<string> {
+  const { encoding } = kind;
+  const bytes = await readBody(request, signal, kind);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -59,7 +75,11 @@ async function readText(request: IncomingMessage, signal: AbortSignal, encoding:
   }
 }
 
-async function readBody(request: IncomingMessage, signal: AbortSignal, encoding: string): Promise<Buffer> {
+async function readBody(
+  request: IncomingMessage,
+  signal: AbortSignal,
+  { encoding, maxBytes }: BodyKind,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   signal.throwIfAborted();
@@ -67,8 +87,8 @@ async function readBody(request: IncomingMessage, signal: AbortSignal, encoding:
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= MAX_BODY_BYTES) chunks.push(chunk);
-      else reject(tooLarge(size));
+      if (size <= maxBytes) chunks.push(chunk);
+      else reject(tooLarge(size, maxBytes));
     });
     request.once('end', () => resolve(Buffer.concat(chunks)));
     request.once('error', (error) => reject(malformed(encoding, 'it ends unexpectedly', error)));
@@ -100,7 +120,7 @@ function malformed(encoding: string, reason: string, cause?: unknown): AppError 
   return new AppError('malformed_body', `The ${encoding} body is malformed: ${reason}.`, { cause });
 }
 
-function tooLarge(bytes: number): AppError {
-  const detail = `The request body has ${bytes} bytes or more; the limit for a body without a file is ${MAX_BODY_BYTES}.`;
-  return new AppError('request_too_large', detail, { limit: { limit: MAX_BODY_BYTES, actual: bytes } });
+function tooLarge(bytes: number, maxBytes: number): AppError {
+  const detail = `The request body has ${bytes} bytes or more; the limit for this body without a file is ${maxBytes}.`;
+  return new AppError('request_too_large', detail, { limit: { limit: maxBytes, actual: bytes } });
 }

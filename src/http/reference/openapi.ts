@@ -3,6 +3,7 @@
 
 import { RESPONSE_SCHEMAS } from '../../api/response-schemas.ts';
 import { ref, STRING } from '../../api/schema-parts.ts';
+import { CUE_SCHEMA } from '../../caption/request-fields.ts';
 import type { Json } from '../../primitives/json-schema.ts';
 import {
   FILE_CONTENT,
@@ -86,6 +87,7 @@ export function openApiDocument(version: string): Json {
         OverlayRequest: REQUEST_SCHEMA,
         Overlay: OVERLAY_SCHEMA,
         Style: STYLE_SCHEMA,
+        Cue: CUE_SCHEMA,
         LayoutRequest: LAYOUT_REQUEST,
         BatchRequest: BATCH_REQUEST,
         ...WEBHOOK_REQUESTS,

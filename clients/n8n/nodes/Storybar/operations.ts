@@ -50,10 +50,13 @@ export async function getRender(context: IExecuteFunctions, item: number): Promi
 
 /** The fields that all captions have in common. */
 function captionFields(context: IExecuteFunctions, item: number): IDataObject {
-  const { asynchronous, link, safeArea, colorSpace, ...others } = context.getNodeParameter('options', item, {}) as IDataObject;
+  const { asynchronous, link, safeArea, colorSpace, maxWords, maxLines, highlight, style, ...others } =
+    context.getNodeParameter('options', item, {}) as IDataObject;
   // An asynchronous render has a link anyway.
   const deliver = link && !asynchronous ? 'url' : undefined;
-  const chosen = Object.entries({ ...others, safe_area: safeArea, color_space: colorSpace, deliver }).filter(([, value]) => value);
+  const look = highlight && highlight !== 'none' ? { ...(style ? { preset: style } : {}), highlight } : style;
+  const places = { safe_area: safeArea, color_space: colorSpace, max_words: maxWords, max_lines: maxLines };
+  const chosen = Object.entries({ ...others, style: look, ...places, deliver }).filter(([, value]) => value);
   const rest = Object.fromEntries(chosen) as IDataObject;
   const kind = context.getNodeParameter('captions', item) as string;
   if (kind === 'text') return { text: context.getNodeParameter('text', item) as string, ...rest };

@@ -1,7 +1,7 @@
 // The form of the node.
 
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
-import { COLOR_SPACES, FORMATS, LIMITS, SAFE_AREAS, STYLE_PRESETS } from './lists.generated';
+import { COLOR_SPACES, FORMATS, HIGHLIGHTS, LIMITS, SAFE_AREAS, STYLE_PRESETS } from './lists.generated';
 
 const WITH_FILE = ['captionImage', 'captionVideo'];
 const WITH_CAPTIONS = [...WITH_FILE, 'overlayOnly'];
@@ -24,6 +24,7 @@ const formats = FORMATS.map(({ title, value }) => {
 });
 const colorSpaces = COLOR_SPACES.map((value) => ({ name: value === 'srgb' ? 'sRGB' : capitalize(value), value }));
 const apps = SAFE_AREAS.map((value) => ({ name: APPS[value] ?? capitalize(value), value }));
+const highlights = HIGHLIGHTS.map((value) => ({ name: capitalize(value), value }));
 const styles = STYLE_PRESETS.map((value) => ({ name: value.split('-').map(capitalize).join(', '), value }));
 
 export const properties: INodeProperties[] = [
@@ -115,7 +116,11 @@ export const properties: INodeProperties[] = [
     options: [
       { name: 'One in the Middle', value: 'text' },
       { name: 'Several or With Positions', value: 'overlays' },
-      { name: 'Subtitles (Videos)', value: 'subtitles', description: 'SRT or WebVTT, one bar per cue' },
+      {
+        name: 'Subtitles or Transcript (Videos)',
+        value: 'subtitles',
+        description: 'SRT, WebVTT, or the JSON of a speech-to-text service',
+      },
     ],
   },
   {
@@ -136,7 +141,7 @@ export const properties: INodeProperties[] = [
     default: '',
     required: true,
     displayOptions: { show: { operation: WITH_CAPTIONS, captions: ['subtitles'] } },
-    description: `Content of an SRT or WebVTT file, up to ${LIMITS.MAX_CUES} cues`,
+    description: `Content of an SRT or WebVTT file of up to ${LIMITS.MAX_CUES} cues, or JSON of OpenAI, whisper.cpp, Deepgram, AssemblyAI or ElevenLabs`,
   },
   {
     displayName: 'Overlays',
@@ -236,12 +241,28 @@ export const properties: INodeProperties[] = [
         description: 'Format of the finished file. Default: PNG for images, MP4 for videos.',
       },
       {
+        displayName: 'Highlight',
+        name: 'highlight',
+        type: 'options',
+        default: 'none',
+        options: byName(highlights),
+        description: 'How the word that is being spoken stands out, with subtitles or a transcript',
+      },
+      {
         displayName: 'Language',
         name: 'lang',
         type: 'string',
         default: '',
         placeholder: 'ja',
         description: 'Language of the captions as a BCP 47 tag',
+      },
+      {
+        displayName: 'Lines Per Page',
+        name: 'maxLines',
+        type: 'number',
+        typeOptions: { minValue: 1, maxValue: LIMITS.MAX_PAGE_LINES },
+        default: 2,
+        description: 'The most lines of a page of subtitles or a transcript',
       },
       {
         displayName: 'Quality',
@@ -280,6 +301,14 @@ export const properties: INodeProperties[] = [
         default: 'bar',
         options: byName(styles),
         description: 'Look of the captions',
+      },
+      {
+        displayName: 'Words Per Page',
+        name: 'maxWords',
+        type: 'number',
+        typeOptions: { minValue: 1, maxValue: LIMITS.MAX_PAGE_WORDS },
+        default: 4,
+        description: 'The most words of a page of subtitles or a transcript',
       },
     ],
   },

@@ -6,6 +6,15 @@ from __future__ import annotations
 from typing import Any, Dict, List, Literal, Optional, Sequence, TypedDict, Union
 
 
+class _StyleHighlightRequired(TypedDict):
+    mode: Literal["none", "color", "box", "pop", "reveal"]
+
+
+class StyleHighlight(_StyleHighlightRequired, total=False):
+    color: str
+    background: str
+
+
 class Style(TypedDict, total=False):
     preset: Optional[Literal["bar", "bar-light", "box", "box-light", "outline", "plain"]]
     """``bar`` (default): full-width dark bar, white text. ``bar-light``: white bar, black text. ``box``: rounded dark label around each line, white text. ``box-light``: rounded white label around each line, black text. ``outline``: dark outline around the letters. ``plain``: soft shadow."""
@@ -19,6 +28,10 @@ class Style(TypedDict, total=False):
     """Default: ``center``. Left and right are physical, also for right-to-left text."""
     weight: Optional[Literal["regular", "bold"]]
     """Default: ``regular``. Scripts without a bold font stay regular, with the warning ``no_bold``."""
+    highlight: Optional[Union[Literal["none", "color", "box", "pop", "reveal"], StyleHighlight]]
+    """How the word that is being spoken stands out; needs ``captions``. ``none`` (default); ``color``: in another color (``#ffd60a``); ``box``: with a rounded box behind it (``#e0245e``, white text); ``pop``: larger, in another color; ``reveal``: words appear when they are spoken. An object such as ``{'mode': 'box', 'color': '#000000', 'background': '#ffffff'}`` has other colors. Nothing else moves or changes."""
+    case: Optional[Literal["none", "upper"]]
+    """With ``upper``, all letters are capitals, by the rules of ``lang``. Default: ``none``."""
 
 
 class _OverlayRequired(TypedDict):
@@ -48,8 +61,12 @@ class LayoutFields(TypedDict, total=False):
     """One caption, at position 50 unless ``position`` says otherwise. Up to 180 characters (grapheme clusters) and 2,000 bytes of UTF-8. Line breaks are kept."""
     overlays: Sequence[Overlay]
     """Array of 1 to 10 captions with positions, or a single one. Use it instead of ``text``. In forms, send JSON text, or repeat the field with one object each."""
-    captions: str
-    """Content of an SRT or WebVTT file for a video, instead of ``text`` or ``overlays``. Up to 64 KiB and 500 cues of 180 characters. Each cue becomes a bar; tags and cue settings are ignored."""
+    captions: Union[str, Sequence[Cue], Dict[str, Any]]
+    """Subtitles or a transcript for a video, instead of ``text`` or ``overlays``: the content of an SRT or WebVTT file, an array of cues, or what a speech-to-text service returned (OpenAI, whisper.cpp, Deepgram, AssemblyAI, ElevenLabs). In forms, send JSON as text. Up to 1 MiB, 500 cues of 180 characters and 3,000 words of 60. Each cue is a page; words of a transcript become pages."""
+    max_words: int
+    """The most words of a page. With it or with ``max_lines``, cues are split into pages like transcripts. Only for ``captions``."""
+    max_lines: int
+    """The most lines of a page, at the size of the style. Default: 2, for transcripts. Only for ``captions``."""
     position: float
     """Vertical center of the bar of ``text`` (default 50), or of the bars of ``captions`` (default 80), in percent of the height. Not allowed with ``overlays``."""
     lang: str
@@ -75,8 +92,12 @@ class CaptionFields(TypedDict, total=False):
     """One caption, at position 50 unless ``position`` says otherwise. Up to 180 characters (grapheme clusters) and 2,000 bytes of UTF-8. Line breaks are kept."""
     overlays: Sequence[Overlay]
     """Array of 1 to 10 captions with positions, or a single one. Use it instead of ``text``. In forms, send JSON text, or repeat the field with one object each."""
-    captions: str
-    """Content of an SRT or WebVTT file for a video, instead of ``text`` or ``overlays``. Up to 64 KiB and 500 cues of 180 characters. Each cue becomes a bar; tags and cue settings are ignored."""
+    captions: Union[str, Sequence[Cue], Dict[str, Any]]
+    """Subtitles or a transcript for a video, instead of ``text`` or ``overlays``: the content of an SRT or WebVTT file, an array of cues, or what a speech-to-text service returned (OpenAI, whisper.cpp, Deepgram, AssemblyAI, ElevenLabs). In forms, send JSON as text. Up to 1 MiB, 500 cues of 180 characters and 3,000 words of 60. Each cue is a page; words of a transcript become pages."""
+    max_words: int
+    """The most words of a page. With it or with ``max_lines``, cues are split into pages like transcripts. Only for ``captions``."""
+    max_lines: int
+    """The most lines of a page, at the size of the style. Default: 2, for transcripts. Only for ``captions``."""
     position: float
     """Vertical center of the bar of ``text`` (default 50), or of the bars of ``captions`` (default 80), in percent of the height. Not allowed with ``overlays``."""
     lang: str
@@ -104,8 +125,10 @@ class Layout(TypedDict):
     width: int
     height: int
     bars: List[LayoutBar]
+    captions: Optional[str]
+    """The pages of ``captions`` as WebVTT, with the times of their words. Null without ``captions``."""
     warnings: List[str]
-    """Codes such as ``missing_glyphs``, ``text_shrunk``, ``bars_overlap``, ``never_shown``, ``timing_ignored``, ``safe_area_moved``, ``low_contrast``, ``no_bold``. More may be added."""
+    """Codes such as ``missing_glyphs``, ``text_shrunk``, ``bars_overlap``, ``never_shown``, ``timing_ignored``, ``safe_area_moved``, ``low_contrast``, ``no_bold``, ``word_times_estimated``. More may be added."""
     credits: int
     """What the render would cost."""
 
@@ -128,7 +151,9 @@ class LayoutBar(TypedDict):
     fonts: List[str]
     missing_characters: List[str]
     warnings: List[str]
-    """Codes such as ``missing_glyphs``, ``text_shrunk``, ``bars_overlap``, ``never_shown``, ``timing_ignored``, ``safe_area_moved``, ``low_contrast``, ``no_bold``. More may be added."""
+    """Codes such as ``missing_glyphs``, ``text_shrunk``, ``bars_overlap``, ``never_shown``, ``timing_ignored``, ``safe_area_moved``, ``low_contrast``, ``no_bold``, ``word_times_estimated``. More may be added."""
+    page: Optional[LayoutPage]
+    """The page of ``captions`` that the bar shows. Null for ``text`` and ``overlays``."""
 
 
 class UsagePlan(TypedDict):

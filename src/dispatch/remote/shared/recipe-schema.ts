@@ -3,10 +3,11 @@
 
 import { z } from 'zod';
 import { FORMATS_OF, isLossy, type FormatOf, type LossyFormat } from '../../../caption/output-format.ts';
-import { OVERLAY_FIELDS } from '../../../caption/overlay.ts';
-import { FILE_FIELDS } from '../../../caption/request-fields.ts';
+import { MAX_CAPTIONS_BYTES, OVERLAY_FIELDS } from '../../../caption/overlay.ts';
+import { CAPTION_FIELDS, FILE_FIELDS } from '../../../caption/request-fields.ts';
 import { SAFE_AREAS } from '../../../caption/safe-area.ts';
 import { STYLE_FIELDS } from '../../../caption/style.ts';
+import { MAX_WORDS } from '../../../caption/words/timed-words.ts';
 import { optionalFields, schemaOf } from '../../../primitives/zod-schema.ts';
 import {
   audioSourceSchema,
@@ -32,21 +33,33 @@ const LOSSY_FORMATS = FORMATS_OF.image.filter(
   (format): format is Exclude<LossyFormat, 'jpeg'> => isLossy(format) && format !== 'jpeg',
 );
 
-const { text: textField, position: positionField, style: _style, ...overlayFields } = OVERLAY_FIELDS;
+const { text: _text, position: positionField, style: _style, ...overlayFields } = OVERLAY_FIELDS;
+
+const pagingSchema = z.object({
+  maxWords: schemaOf(CAPTION_FIELDS.max_words).exactOptional(),
+  maxLines: schemaOf(CAPTION_FIELDS.max_lines),
+});
+const offsetSchema = z.int().min(0).max(MAX_CAPTIONS_BYTES);
+const wordSchema = z.object({ from: offsetSchema, to: offsetSchema, start: z.number(), end: z.number() });
 
 const baseFields = {
   canvas: sizeSchema,
   overlays: z.array(
     z.object({
-      text: schemaOf(textField),
+      // A phrase that becomes pages is longer than a caption.
+      text: z.string().max(MAX_CAPTIONS_BYTES),
       position: schemaOf(positionField).nullable(),
       ...optionalFields(overlayFields),
       style: z.object(optionalFields(STYLE_FIELDS)).exactOptional(),
       safeArea: z.enum(SAFE_AREAS).exactOptional(),
       isCue: z.literal(true).exactOptional(),
+      words: z.array(wordSchema).max(MAX_WORDS).exactOptional(),
+      isEstimated: z.literal(true).exactOptional(),
+      paging: pagingSchema.exactOptional(),
     }),
   ),
   lastFrame: z.number().min(0).exactOptional(),
+  soundLead: z.number().min(0).exactOptional(),
   attemptMs: z.number().positive(),
   watermark: z.literal(true).exactOptional(),
 };

@@ -1,0 +1,129 @@
+// Makes the text of a caption out of words. Where the input has the text that the words are from, it decides about spaces and
+// punctuation. Otherwise spaces in the input do, and otherwise the scripts of both words.
+
+import { cleanText } from '../clean.ts';
+
+/** A word of the input. */
+export interface InputWord {
+  /** Cleaned, without spaces around it. */
+  readonly text: string;
+  /** Whether the input has a space before it. */
+  readonly hasSpace: boolean;
+}
+
+export interface TextRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** One range per word. */
+export interface JoinedText {
+  readonly text: string;
+  readonly ranges: readonly TextRange[];
+}
+
+/** East Asian letters and punctuation, which have no space on either side. */
+const CJK = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3001-\u303f\u30fc\uff01-\uff65`;
+/** Scripts with spaces between phrases, not between words. */
+const UNSPACED = ['Thai', 'Lao', 'Khmer', 'Myanmar', 'Tibetan', 'Javanese', 'Balinese', 'Tai_Tham', 'Tai_Le', 'New_Tai_Lue']
+  .map((script) => String.raw`\p{Script=${script}}`)
+  .join('');
+const CJK_AT_JOINT = new RegExp(`(?:[${CJK}]\\p{M}*$)`, 'u');
+const STARTS_WITH_CJK = new RegExp(`^[${CJK}]`, 'u');
+const ENDS_UNSPACED = new RegExp(`[${UNSPACED}]$`, 'u');
+const STARTS_UNSPACED = new RegExp(`^[${UNSPACED}]`, 'u');
+const ENDS_WITH_OPENING = /[\p{Ps}\p{Pi}¿¡]$/u;
+const PUNCTUATION_ONLY = /^[\p{Po}\p{Pe}\p{Pf}]+$/u;
+const LETTER_OR_DIGIT = /[\p{L}\p{N}\p{So}]/u;
+
+/** Whether text of this script has words without spaces between them. */
+export const HAS_UNSPACED_WORDS: RegExp = new RegExp(`[${CJK}${UNSPACED}]`, 'u');
+
+/** Whether words that meet like this are written with a space between them. */
+export function needsSpace(before: string, after: string): boolean {
+  if (CJK_AT_JOINT.test(before) || STARTS_WITH_CJK.test(after)) return false;
+  if (ENDS_UNSPACED.test(before) && STARTS_UNSPACED.test(after)) return false;
+  return !ENDS_WITH_OPENING.test(before) && !PUNCTUATION_ONLY.test(after);
+}
+
+/** Whisper writes a space before every word, so the input decides. Others write none. */
+function isSpacedInput(words: readonly InputWord[]): boolean {
+  const spaced = words.filter(({ hasSpace }, index) => index > 0 && hasSpace).length;
+  return spaced > 0 && spaced >= (words.length - 1) / 3;
+}
+
+/** Whether an entry is a part of the word before it: punctuation, or what the input writes without a space. */
+export function partsOfWords(words: readonly InputWord[]): boolean[] {
+  const isDecided = isSpacedInput(words);
+  return words.map(({ text, hasSpace }, index) => {
+    const before = words[index - 1];
+    if (before === undefined || hasSpace) return false;
+    return PUNCTUATION_ONLY.test(text) || (isDecided && needsSpace(before.text, text));
+  });
+}
+
+export function joinWords(words: readonly InputWord[]): JoinedText {
+  const isDecided = isSpacedInput(words);
+  let text = '';
+  const ranges = words.map(({ text: word, hasSpace }, index) => {
+    const isSpaced = hasSpace || (!isDecided && needsSpace(words[index - 1]?.text ?? '', word));
+    if (index > 0 && isSpaced) text += ' ';
+    const from = text.length;
+    text += word;
+    return { from, to: text.length };
+  });
+  return { text, ranges };
+}
+
+/** Finds the words in their text. Undefined where they differ in more than punctuation. */
+export function alignWords(text: string, words: readonly InputWord[]): JoinedText | undefined {
+  const found: { from: number; to: number }[] = [];
+  let cursor = 0;
+  for (const { text: wanted } of words) {
+    const at = text.indexOf(wanted, cursor);
+    if (at < 0 || LETTER_OR_DIGIT.test(text.slice(cursor, at))) return undefined;
+    found.push({ from: at, to: at + wanted.length });
+    cursor = at + wanted.length;
+  }
+  if (found.length === 0 || LETTER_OR_DIGIT.test(text.slice(cursor))) return undefined;
+  shareGaps(text, found);
+  return { text, ranges: found };
+}
+
+/** Punctuation between two words belongs to the one that it touches, and otherwise to the first. */
+function shareGaps(text: string, found: { from: number; to: number }[]): void {
+  const [first, last] = [found[0], found.at(-1)];
+  if (!first || !last) return;
+  first.from = text.length - text.trimStart().length;
+  last.to = text.trimEnd().length;
+  for (const [index, next] of found.entries()) {
+    const before = found[index - 1];
+    if (!before) continue;
+    const gap = text.slice(before.to, next.from);
+    const parts = /^(?<left>\S*)(?<space>\s(?:.*\s)?)?(?<right>\S*)$/su.exec(gap)?.groups;
+    const { left = '', space = '', right = '' } = parts ?? {};
+    const opening = space === '' ? (/[\p{Ps}\p{Pi}¿¡]+$/u.exec(left)?.[0] ?? '') : '';
+    // Punctuation between two spaces, such as a dash, belongs to the first word.
+    const middle = space.trim() === '' ? '' : space.trimEnd();
+    before.to += left.length - opening.length + middle.length;
+    next.from -= space === '' ? opening.length : right.length;
+  }
+}
+
+/** Cleans a text of any length, word by word. Line breaks stay. */
+export function cleanLongText(text: string): string {
+  return text
+    .split(/(\s+)/u)
+    .map((part, index) => (index % 2 === 0 ? cleanText(part) : part.includes('\n') ? '\n' : ' '))
+    .join('')
+    .trim();
+}
+
+/** A word can have spaces inside, such as "New York". */
+export function cleanWord(text: string): string {
+  // Most words need no cleaning, and a transcript has thousands.
+  const trimmed = text.trim();
+  return PLAIN_WORD.test(trimmed) ? trimmed : cleanText(text).replaceAll(/\s+/gu, ' ');
+}
+
+const PLAIN_WORD = /^[!-~]+$/u;

@@ -1,0 +1,76 @@
+// Where a page has to end: at the end of a sentence, and at a pause. What is between is a phrase, which becomes one or more
+// pages when its lines are known.
+
+import { must } from '../../primitives/must.ts';
+import { MIN_PAUSE, sliceWords, type TimedWord, toMilliseconds, type WordedText } from './timed-words.ts';
+
+/** How long the last word before a pause stays. */
+const LINGER = 0.2;
+
+const sentenceSegmenter = new Intl.Segmenter('und', { granularity: 'sentence' });
+/** A period after these doesn't end a sentence: initials, titles and common abbreviations. */
+const ABBREVIATION =
+  /^[\p{Ps}\p{Pi}"']*(?:\p{Lu}|(?:\p{L}\.)+\p{L}|Mr|Mrs|Ms|Mx|Dr|Prof|St|Sr|Jr|Mt|Ft|Rev|Gen|Col|Capt|Lt|Sgt|Gov|Sen|Rep|vs|etc|approx|No|Nr|Hr|Fr|Bd|Art|Sra|Srta|Dra|Mme|Mlle|Dott|Sig|bzw|ca|usw|resp)\.$/u;
+/** In Greek, a semicolon is a question mark. */
+const GREEK_QUESTION = /\p{Script=Greek}.*;$/su;
+const ENDS_CLAUSE = /[\p{Terminal_Punctuation}\p{Pd}\u2026][\p{Pe}\p{Pf}\p{Pi}"']*$/u;
+
+/** A phrase with the time at which its last page ends. */
+export interface Phrase extends WordedText {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The indexes of words after which a sentence ends. */
+export function sentenceEnds({ text, words }: WordedText): Set<number> {
+  const ends = new Set<number>();
+  const starts = Array.from(sentenceSegmenter.segment(text.replaceAll('\n', ' ')), ({ index }) => index);
+  let next = 0;
+  for (const [index, { from, to }] of words.entries()) {
+    const word = text.slice(from, to);
+    const limit = words[index + 1]?.from ?? text.length;
+    while ((starts[next] ?? Number.POSITIVE_INFINITY) < to) next += 1;
+    const isBoundary = (starts[next] ?? Number.POSITIVE_INFINITY) <= limit;
+    if ((isBoundary && !ABBREVIATION.test(word)) || GREEK_QUESTION.test(word)) ends.add(index);
+  }
+  return ends;
+}
+
+/** Whether a word ends with a comma or another sign that separates clauses, or is the last of its line. */
+export function endsClause({ text, words }: WordedText, index: number): boolean {
+  const { from, to } = must(words[index], 'the word');
+  return ENDS_CLAUSE.test(text.slice(from, to)) || text.slice(to, words[index + 1]?.from).includes('\n');
+}
+
+/** Splits timed words into phrases. A phrase is shown until the next one starts, unless there is a pause. */
+export function phrasesOf(worded: WordedText): Phrase[] {
+  const { words } = worded;
+  const sentences = sentenceEnds(worded);
+  const phrases: Phrase[] = [];
+  let first = 0;
+  for (const [index, word] of words.entries()) {
+    const next = words[index + 1];
+    const hasPause = next === undefined || isPause(word, next);
+    if (!hasPause && !sentences.has(index)) continue;
+    const end = hasPause ? toMilliseconds(word.end + LINGER) : next.start;
+    const start = must(words[first], 'the first word').start;
+    phrases.push({ ...sliceWords(worded, first, index + 1), start, end: Math.max(end, start) });
+    first = index + 1;
+  }
+  return phrases;
+}
+
+function isPause({ end }: TimedWord, next: TimedWord): boolean {
+  return toMilliseconds(next.start - end) >= MIN_PAUSE;
+}
+
+/** When each word of a page is lit: until the next one starts, or the page ends. Before a longer gap, until its own end. */
+export function litTimes(
+  words: readonly TimedWord[],
+  pageEnd: number,
+): { readonly start: number; readonly end: number }[] {
+  return words.map(({ start, end }, index) => {
+    const next = words[index + 1]?.start ?? pageEnd;
+    return { start, end: toMilliseconds(next - end) > MIN_PAUSE ? end : Math.max(next, start) };
+  });
+}

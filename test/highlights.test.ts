@@ -1,0 +1,166 @@
+// Words that stand out, drawn with the real fonts in as many scripts as there are samples: nothing else may move or change.
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import { graphemes } from '../src/caption/graphemes.ts';
+import type { Overlay } from '../src/caption/overlay.ts';
+import type { HighlightMode } from '../src/caption/style.ts';
+import { STYLE_PRESETS, type StylePreset } from '../src/caption/style-presets.ts';
+import { estimateWords } from '../src/caption/words/estimate.ts';
+import { isEmoji } from '../src/layout/emoji.ts';
+import { type Bar, layoutOverlays } from '../src/layout/layout.ts';
+import { must } from '../src/primitives/must.ts';
+import { wordsOf } from '../src/raster/band.ts';
+import { type DrawnPages, TextEngine } from '../src/raster/text-engine.ts';
+import { dataLines } from './text-data.ts';
+
+const CANVAS = { width: 240, height: 426 };
+const CAPTIONS = 100;
+const LENGTH = 40;
+
+const engine = new TextEngine();
+
+interface Sample {
+  readonly script: string;
+  readonly text: string;
+}
+
+/** Own captions for what samples lack: mixed directions, emoji, marks and words that touch. */
+const OWN: readonly Sample[] = [
+  { script: 'mixed', text: 'قال لي OpenAI إن 2024 سنة جيدة 😀 حقا' },
+  { script: 'mixed', text: 'שלום Storybar 42% הנחה' },
+  { script: 'emoji', text: 'So 👩‍👩‍👧 fun 🇧🇷 and 👍🏽 nice' },
+  { script: 'Latn', text: 'WAVE fjord Affe ‘quoted’ Ärger' },
+  { script: 'Latn', text: 'Việt Ấn Độ ngữ pháp' },
+];
+
+function samples(): Sample[] {
+  const rows = dataLines('script-samples.tsv')
+    .slice(1)
+    .flatMap((line): Sample[] => {
+      const [script = '', , , tester = '', specimen = ''] = line.split('\t');
+      return [tester, specimen].map((text) => ({ script, text: graphemes(text).slice(0, LENGTH).join('').trim() }));
+    })
+    .filter(({ text }) => engine.drawable(text).missingGlyphs === 0 && estimateWords(text, 0, 10).length > 1);
+  return [...OWN, ...rows].slice(0, CAPTIONS);
+}
+
+function barOf(text: string, preset: StylePreset, highlight: HighlightMode): Bar {
+  const words = estimateWords(text, 0, 10);
+  const style = { preset, highlight: { mode: highlight, color: '#00ff00', background: '#0000ff' } } as const;
+  const overlay: Overlay = { text, position: 50, isCue: true, words, style };
+  const layout = layoutOverlays([overlay], CANVAS, (caption, lang, look) => engine.measurerFor(caption, lang, look));
+  return must(layout.bars[0], 'the bar');
+}
+
+function draw(bar: Bar, pages: DrawnPages): Int32Array {
+  return wordsOf(must(engine.draw({ canvas: CANVAS, bars: [bar] }, pages)[0], 'the band').pixels).slice();
+}
+
+/** Whether a pixel may change with the word: it is in its cell, or in its box. */
+function isInWord(word: Bar['words'][number], at: number): boolean {
+  const [x, y] = [at % CANVAS.width, Math.floor(at / CANVAS.width)];
+  return word.some(
+    ({ cell, box }) =>
+      (x >= cell.left && x < cell.right) || (x >= box.left && x < box.right && y >= box.top && y < box.bottom),
+  );
+}
+
+function changedPixels(one: Int32Array, other: Int32Array): number[] {
+  const changed: number[] = [];
+  for (let at = 0; at < one.length; at += 1) if (one[at] !== other[at]) changed.push(at);
+  return changed;
+}
+
+/** Emoji have colors of their own. */
+function isColorEmoji({ page }: Bar, lit: number, mode: HighlightMode): boolean {
+  const { from, to } = must(page.words?.[lit], 'the word');
+  return mode === 'color' && isEmoji(page.text.slice(from, to));
+}
+
+let captions: readonly Sample[] = [];
+beforeAll(() => {
+  captions = samples();
+});
+
+describe('a hundred captions in at least thirty scripts', () => {
+  it('are what is tested', () => {
+    expect(captions.length).toBe(CAPTIONS);
+    expect(new Set(captions.map(({ script }) => script)).size).toBeGreaterThanOrEqual(30);
+  });
+
+  it.each(['color', 'box'] as const)('keep every pixel outside the word that stands out: %s', (mode) => {
+    const wrong: string[] = [];
+    for (const [index, { text }] of captions.entries()) {
+      const bar = barOf(text, must(STYLE_PRESETS[index % STYLE_PRESETS.length], 'the preset'), mode);
+      const pages: DrawnPages = new Map();
+      const plain = draw(bar, pages);
+      for (const [lit, word] of bar.words.entries()) {
+        const changed = changedPixels(draw({ ...bar, lit }, pages), plain);
+        if (changed.some((at) => !isInWord(word, at))) wrong.push(`${text}: outside of word ${lit}`);
+        if (changed.length === 0 && !isColorEmoji(bar, lit, mode)) wrong.push(`${text}: nothing of word ${lit}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('appear word by word until they are the plain caption', () => {
+    const wrong: string[] = [];
+    for (const [index, { text }] of captions.entries()) {
+      const preset = must(STYLE_PRESETS[index % STYLE_PRESETS.length], 'the preset');
+      const bar = barOf(text, preset, 'reveal');
+      const pages: DrawnPages = new Map();
+      const plain = draw(barOf(text, preset, 'none'), new Map());
+      if (changedPixels(draw({ ...bar, lit: bar.words.length }, pages), plain).length > 0) wrong.push(`${text}: the end`);
+      const nothing = draw({ ...bar, lit: 0 }, pages);
+      const seen = new Set<number>();
+      let before = nothing;
+      for (let lit = 1; lit <= bar.words.length; lit += 1) {
+        const state = draw({ ...bar, lit }, pages);
+        for (const at of changedPixels(state, before)) seen.add(at);
+        before = state;
+      }
+      // Every pixel that makes the caption appears with one of its words.
+      if (changedPixels(plain, nothing).some((at) => !seen.has(at))) wrong.push(`${text}: the union`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('are drawn plain as they are without a highlight', () => {
+    const wrong = captions.filter(({ text }, index) => {
+      const preset = must(STYLE_PRESETS[index % STYLE_PRESETS.length], 'the preset');
+      const plain = draw(barOf(text, preset, 'none'), new Map());
+      return changedPixels(draw(barOf(text, preset, 'pop'), new Map()), plain).length > 0;
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('light up in reading order: from the right where the text runs to the left', () => {
+    const leftOf = (word: Bar['words'][number]): number => Math.min(...word.map(({ box }) => box.left));
+    const hebrew = barOf('שלום לכולם כאן', 'bar', 'box').words.map(leftOf);
+    expect(hebrew).toEqual(hebrew.toSorted((a, b) => b - a));
+    const mixed = barOf('שלום Story bar כאן', 'bar', 'box').words.map(leftOf);
+    const [first = 0, second = 0, third = 0, last = 0] = mixed;
+    expect(first).toBeGreaterThan(third);
+    expect(third).toBeGreaterThan(second);
+    expect(second).toBeGreaterThan(last);
+  });
+});
+
+describe('a box behind a word', () => {
+  it('is inside the bar, has the same rows for all words of a line, and never reaches the letters beside it', () => {
+    const bar = barOf('One two three four five six seven', 'outline', 'box');
+    for (const parts of bar.words) {
+      for (const { box } of parts) {
+        expect(box.top).toBeGreaterThanOrEqual(0);
+        expect(box.bottom).toBeLessThanOrEqual(bar.height);
+      }
+    }
+    const all = bar.words.flat();
+    for (const parts of bar.lines.map((_, line) => all.filter((part) => part.line === line))) {
+      expect(new Set(parts.map(({ box }) => `${box.top}-${box.bottom}`)).size).toBe(1);
+      for (const [index, { box }] of parts.entries()) {
+        expect(box.right).toBeLessThanOrEqual((parts[index + 1]?.box.left ?? CANVAS.width) + 1);
+      }
+    }
+  });
+});
