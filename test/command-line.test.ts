@@ -129,8 +129,12 @@ describe('storybar doctor', () => {
       'ffmpeg true',
       'codecs true',
       'sandbox true',
+      'database true',
+      'storage true',
+      'plans true',
+      'disk true',
     ]);
-    expect(findings.at(-2)?.detail).toContain('encode libx264');
+    expect(findings[3]?.detail).toContain('encode libx264');
   });
 });
 

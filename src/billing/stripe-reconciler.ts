@@ -1,11 +1,12 @@
 // Compares all customers and prices with Stripe, in case events were lost or a price was mistyped.
 
 import type { Stripe } from 'stripe';
-import type { Plan, PlanBook } from '../account/plans.ts';
+import type { PlanBook } from '../account/plans.ts';
 import type { CustomerLink } from '../store/accounts/accounts.ts';
 import type { Store } from '../store/store.ts';
 import type { BillingLog, Reconciliation } from './billing.ts';
 import { describeError } from './stripe-client.ts';
+import { wrongPrices } from './stripe-prices.ts';
 import type { StripeSync } from './stripe-sync.ts';
 
 /**
@@ -74,27 +75,9 @@ export class StripeReconciler {
   async #checkPrices(): Promise<void> {
     const { stripe, plans, log } = this.#dependencies;
     this.#pricesChecked = true;
-    for (const plan of plans.plans) {
-      if (plan.stripePrice === undefined) continue;
-      try {
-        const faults = priceFaults(plan, await stripe.prices.retrieve(plan.stripePrice), plans.currency);
-        if (faults.length > 0) log.error({ plan: plan.name, faults }, 'price at Stripe differs from the plan');
-      } catch (error) {
-        log.error({ plan: plan.name, reason: describeError(error) }, 'price of a plan not found at Stripe');
-      }
+    for (const { plan, faults, reason } of await wrongPrices(stripe, plans)) {
+      if (reason !== undefined) log.error({ plan, reason }, 'price of a plan not found at Stripe');
+      else log.error({ plan, faults }, 'price at Stripe differs from the plan');
     }
   }
-}
-
-function priceFaults(plan: Plan, price: Stripe.Price, currency: string): string[] {
-  const { unit_amount: amount, recurring } = price;
-  const monthly = recurring?.interval === 'month' && recurring.interval_count === 1;
-  return [
-    ...(price.active ? [] : ['the price is archived']),
-    ...(monthly ? [] : ['the price is not monthly']),
-    ...(price.currency.toUpperCase() === currency
-      ? []
-      : [`the currency is ${price.currency.toUpperCase()}, not ${currency}`]),
-    ...(amount === plan.monthlyPriceCents ? [] : [`the amount is ${amount}, not ${plan.monthlyPriceCents}`]),
-  ];
 }

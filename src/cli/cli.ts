@@ -21,8 +21,8 @@ Usage: storybar <command> [options]
   storybar plans      Show the plans, or check a plans file.
   storybar usage      Show how many renders and credits accounts used.
   storybar audit      Show who changed what.
-  storybar db         Migrate, check, back up or copy the database.
-  storybar doctor     Check this installation.
+  storybar db         Migrate, check, back up, copy or vacuum the database.
+  storybar doctor     Check this installation and what it depends on.
 
 To start, create a key: storybar keys create --plan free
 "storybar <command> --help" describes a command. Settings are described in docs/configuration.md.
@@ -34,7 +34,7 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
   worker: async (args) => (await import('./worker-command.ts')).workerCommand(args),
   render: async (args) => (await import('./render-command.ts')).renderCommand(args),
   send: async (args) => (await import('./send/send-command.ts')).sendCommand(args),
-  doctor: async (args) => (await import('./doctor-command.ts')).doctorCommand(args),
+  doctor: async (args) => (await import('./doctor/doctor-command.ts')).doctorCommand(args),
   keys: async (args) => (await import('./keys-command.ts')).keysCommand(args),
   accounts: async (args) => (await import('./accounts-command.ts')).accountsCommand(args),
   users: async (args) => (await import('./users-command.ts')).usersCommand(args),

@@ -9,6 +9,7 @@ import { SCHEMA } from '../store/migrations.ts';
 import { reconcile } from '../store/ledger/reconcile.ts';
 import { isGone } from '../store/owner.ts';
 import { SqliteEngine } from '../store/sqlite-engine.ts';
+import { CopyProgress } from './copy-progress.ts';
 import { UsageError } from './exit-codes.ts';
 import { required, text } from './options.ts';
 import { embeddedFile, openEngine } from '../main/open-store.ts';
@@ -37,6 +38,11 @@ const COMMAND: Command<Task> = {
       args: ['file'],
       help: 'Copy the embedded database to a new file, also while it is in use. For PostgreSQL, use pg_dump.',
       run: backup,
+    }),
+    action({
+      name: 'vacuum',
+      help: 'Rewrite the database, so that the space of deleted rows is given back. Servers wait meanwhile: seconds per gigabyte.',
+      run: vacuum,
     }),
     action({
       name: 'copy',
@@ -81,6 +87,14 @@ async function backup({ print }: Task, { file }: { file: string }): Promise<void
   print({ file }, `Wrote ${file}. To restore it, stop the server and replace ${source} with it.\n`);
 }
 
+async function vacuum({ print }: Task): Promise<void> {
+  const settings = readSettings();
+  const engine = await openEngine(settings);
+  const { before, after } = await withEngine(engine, async () => await engine.vacuum());
+  const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
+  print({ before, after }, `The database had ${megabytes(before)} and has ${megabytes(after)} now.\n`);
+}
+
 async function copy({ print }: Task, { from, to }: { from: string; to: string }): Promise<void> {
   const source = await openDatabase('--from', from);
   const target = await openDatabase('--to', to).catch(async (error: unknown) => {
@@ -90,7 +104,8 @@ async function copy({ print }: Task, { from, to }: { from: string; to: string })
   try {
     await assertNoServers(source);
     if (!(await isEmpty(target))) throw new UsageError('the target is not empty; nothing was copied');
-    const copied = await copyAll(source, target);
+    const progress = new CopyProgress(process.stderr);
+    const copied = await copyAll(source, target, (done) => progress.show(done)).finally(() => progress.clear());
     const rows = copied.map((each) => [each.table, each.rows, each.sum]);
     print(copied, `${table(['table', 'rows', 'checksum'], rows, '')}All tables were copied and verified.\n`);
   } finally {

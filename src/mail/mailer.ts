@@ -67,6 +67,11 @@ export class SmtpMailer implements Mailer {
     }
   }
 
+  /** Connects and signs in, without sending an email. */
+  async verify(): Promise<void> {
+    await this.#transport.verify();
+  }
+
   close(): void {
     this.#transport.close();
   }

@@ -9,6 +9,7 @@ import { messageOf } from '../primitives/error-facts.ts';
 import { FileStorage } from '../storage/file-storage.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import { S3Error } from '../storage/s3/s3-error.ts';
+import type { S3Storage } from '../storage/s3/s3-storage.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 const GIGABYTE = 1_000_000_000;
@@ -42,11 +43,12 @@ function directoryOf(
   return storage.kind === 'file' ? storage.directory : path.join(dataDirectory, 'objects');
 }
 
-async function openBucket(
-  settings: StorageSettings,
-  { bucket, prefix }: { readonly bucket: string; readonly prefix: string },
-  logger: Logger,
-): Promise<ObjectStorage> {
+interface Bucket {
+  readonly bucket: string;
+  readonly prefix: string;
+}
+
+async function bucketStorage(settings: StorageSettings, { bucket, prefix }: Bucket): Promise<S3Storage> {
   const { s3Endpoint, s3PathStyle, s3Region, s3AccessKeyId, s3SecretAccessKey, s3SessionToken } = settings;
   const missing = [
     ...(s3AccessKeyId === '' ? ['AWS_ACCESS_KEY_ID'] : []),
@@ -56,8 +58,8 @@ async function openBucket(
     throw new SettingsError(missing.map((variable) => `${variable} must be set for STORYBAR_STORAGE=s3://${bucket}`));
   }
   // Loaded on demand, because most servers keep files on disk.
-  const { S3Storage } = await import('../storage/s3/s3-storage.ts');
-  const storage = new S3Storage({
+  const { S3Storage: Storage } = await import('../storage/s3/s3-storage.ts');
+  return new Storage({
     bucket,
     prefix,
     region: s3Region,
@@ -68,6 +70,11 @@ async function openBucket(
     secretAccessKey: s3SecretAccessKey,
     sessionToken: s3SessionToken,
   });
+}
+
+async function openBucket(settings: StorageSettings, place: Bucket, logger: Logger): Promise<ObjectStorage> {
+  const { bucket } = place;
+  const storage = await bucketStorage(settings, place);
   try {
     await tryOut(storage, settings.dataDirectory);
   } catch (error) {
@@ -80,6 +87,23 @@ async function openBucket(
     logger.warn({ bucket, err: error }, 'storage unavailable, asynchronous requests fail until it is back');
   }
   return storage;
+}
+
+/** For `storybar doctor`: uses the storage once and returns where it is. Throws what is wrong. */
+export async function tryStorage(settings: StorageSettings): Promise<string> {
+  const { storage, dataDirectory } = settings;
+  if (storage.kind === 's3') {
+    const bucket = await bucketStorage(settings, storage);
+    try {
+      await tryOut(bucket, dataDirectory);
+    } finally {
+      bucket.close();
+    }
+    return `s3://${storage.bucket}`;
+  }
+  const directory = directoryOf(storage, dataDirectory);
+  await tryOut(await FileStorage.open(directory), dataDirectory);
+  return directory;
 }
 
 /** Uses every permission that the server needs. The sweep deletes objects that a crash in between leaves. */

@@ -3,7 +3,16 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
-import { type Engine, isUnavailable, observeFailures } from '../store/engine.ts';
+import {
+  type Engine,
+  first,
+  isUnavailable,
+  type MaintainedEngine,
+  observeFailures,
+  type SqlSession,
+} from '../store/engine.ts';
+import type { SchemaState } from '../store/migrations.ts';
+import { date, integer } from '../store/rows.ts';
 import type { PostgresEngine } from '../store/postgres-engine.ts';
 import { createStore, type Store } from '../store/store.ts';
 import { SqliteEngine } from '../store/sqlite-engine.ts';
@@ -64,7 +73,7 @@ function isPooled(engine: Engine): engine is PostgresEngine {
 export async function openEngine(
   { dataDirectory, databaseUrl, databasePool, databaseTls, databaseAuthorities }: StoreLocation,
   onBrokenConnection: (error: Error) => void = ignore,
-): Promise<Engine> {
+): Promise<MaintainedEngine> {
   try {
     if (databaseUrl === '') return openEmbedded(dataDirectory, onBrokenConnection);
     // PostgreSQL is loaded on demand, like all code that only some servers need, because every command then starts
@@ -84,11 +93,45 @@ export async function openEngine(
 }
 
 /** Tools and servers of other users must not read the accounts. Files of write-ahead logging get the database's own mode. */
-function openEmbedded(dataDirectory: string, onBrokenConnection: (error: Error) => void): Engine {
+function openEmbedded(dataDirectory: string, onBrokenConnection: (error: Error) => void): MaintainedEngine {
   keepFilesPrivate();
   const file = embeddedFile(dataDirectory);
   if (existsSync(file)) chmodSync(file, 0o600);
   return new SqliteEngine(file, { onBrokenConnection });
+}
+
+export interface DatabaseFacts extends SchemaState {
+  /** The clock of the database server; undefined for the embedded database. */
+  readonly now: Date | undefined;
+  /** Undefined before the first start of a server. */
+  readonly heartbeatAt: Date | undefined;
+}
+
+/** For `storybar doctor`. Nothing is migrated or created; undefined if there is no database yet. */
+export async function inspectDatabase(location: StoreLocation): Promise<DatabaseFacts | undefined> {
+  const look = async (session: SqlSession, state: SchemaState): Promise<DatabaseFacts> => {
+    const isServer = location.databaseUrl !== '';
+    const clock = isServer
+      ? await first(session, 'select (extract(epoch from now()) * 1000)::bigint as now')
+      : undefined;
+    const heartbeat = await first(session, 'select trusted_at from trusted_time');
+    return {
+      ...state,
+      now: clock && new Date(integer(clock, 'now')),
+      heartbeatAt: heartbeat && date(heartbeat, 'trusted_at'),
+    };
+  };
+  const { dataDirectory, databaseUrl, databaseTls, databaseAuthorities } = location;
+  if (databaseUrl === '') {
+    const file = embeddedFile(dataDirectory);
+    return existsSync(file) ? await SqliteEngine.inspect(file, look) : undefined;
+  }
+  const { PostgresEngine: Postgres } = await import('../store/postgres-engine.ts');
+  const options = {
+    ...(databaseTls !== undefined && { tls: databaseTls }),
+    ...(databaseAuthorities !== undefined && { authoritiesFile: databaseAuthorities }),
+  };
+  return await Postgres.inspect(databaseUrl, options, look);
 }
 
 export function embeddedFile(dataDirectory: string): string {

@@ -8,7 +8,7 @@ import { rethrowAsStorageError } from '../media/work-area.ts';
 
 const RETRY_AFTER_SECONDS = 5;
 /** Disk space that stays free for everything else. */
-const SPARE_BYTES = 256 * 1024 * 1024;
+export const SPARE_BYTES = 256 * 1024 * 1024;
 const DISK_CHECK_MS = 1_000;
 /** How much an upload of unknown size reserves at a time. */
 const STEP_BYTES = 4 * 1024 * 1024;

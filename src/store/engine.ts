@@ -19,6 +19,12 @@ export interface Engine extends SqlSession {
   close(): Promise<void>;
 }
 
+/** What only commands need. */
+export interface MaintainedEngine extends Engine {
+  /** Gives the space of deleted rows back: SQLite to the disk, PostgreSQL mostly to new rows. Returns the bytes before and after. */
+  vacuum(): Promise<{ readonly before: number; readonly after: number }>;
+}
+
 export async function first(
   session: SqlSession,
   sql: string,

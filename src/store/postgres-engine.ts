@@ -4,8 +4,8 @@
 import pg from 'pg';
 import { AppError } from '../errors.ts';
 import {
-  type Engine,
   isUnavailable,
+  type MaintainedEngine,
   compile,
   OutcomeUnknown,
   type SqlSession,
@@ -25,7 +25,8 @@ import {
   type PostgresOptions,
   SESSION_TIMEOUTS,
 } from './postgres-connection.ts';
-import type { SqlParameters, SqlRow } from './rows.ts';
+import { must } from '../primitives/must.ts';
+import { integer, type SqlParameters, type SqlRow } from './rows.ts';
 
 const POOL_SIZE = 10;
 /** Longer than any statement may take, in case the database server doesn't respond at all. */
@@ -34,14 +35,16 @@ const RESPONSE_TIMEOUT_MS = 15_000;
 const MIGRATION_LOCK = 7_346_221_090;
 const MAX_ATTEMPTS = 5;
 
-export class PostgresEngine implements Engine {
+export class PostgresEngine implements MaintainedEngine {
   readonly dialect = 'postgres';
+  readonly #config: pg.ClientConfig;
   readonly #pool: pg.Pool;
   /** The statement that begins a transaction. */
   readonly #begin: string;
   #closed: Promise<void> | undefined;
 
-  private constructor(pool: pg.Pool, begin: string) {
+  private constructor(config: pg.ClientConfig, pool: pg.Pool, begin: string) {
+    this.#config = config;
     this.#pool = pool;
     this.#begin = begin;
   }
@@ -69,10 +72,24 @@ export class PostgresEngine implements Engine {
     pool.on('error', onIdleError);
     // The pool stops listening to a connection that it hands out, and an error without a listener ends the process.
     pool.on('connect', (client) => client.on('error', () => undefined));
-    return new PostgresEngine(pool, hasOwnSessions ? 'begin' : BEGIN_WITH_TIMEOUTS);
+    return new PostgresEngine(config, pool, hasOwnSessions ? 'begin' : BEGIN_WITH_TIMEOUTS);
   }
 
   /** The connections of this process, and the operations that wait for one. */
+  /** Reads a database as it is, without migrating it. Undefined if it has no tables yet. */
+  static async inspect<Result>(
+    url: string,
+    options: PostgresOptions,
+    look: (session: SqlSession, state: SchemaState) => Promise<Result>,
+  ): Promise<Result | undefined> {
+    const config = { ...connectionConfig(url, options), types: { getTypeParser } };
+    return await onOwnConnection(config, async (client) => {
+      const session = sessionOn(client);
+      const [table] = await session.all("select to_regclass('schema_version') as name");
+      return table?.['name'] === null ? undefined : await look(session, await schemaState(client));
+    });
+  }
+
   get connections(): { readonly total: number; readonly idle: number; readonly waiting: number } {
     const { totalCount: total, idleCount: idle, waitingCount: waiting } = this.#pool;
     return { total, idle, waiting };
@@ -96,6 +113,19 @@ export class PostgresEngine implements Engine {
         if (attempt === MAX_ATTEMPTS) throw unavailable(error);
       }
     }
+  }
+
+  /** Uses a connection of its own, because it may take longer than other statements are allowed to. Nothing is blocked. */
+  async vacuum(): Promise<{ readonly before: number; readonly after: number }> {
+    const size = async (): Promise<number> => {
+      const [row] = await this.all('select pg_database_size(current_database()) as bytes');
+      return integer(must(row, 'the size of the database'), 'bytes');
+    };
+    const before = await size();
+    await classifyErrors(
+      async () => await onOwnConnection(this.#config, async (client) => await client.query('vacuum (analyze)')),
+    );
+    return { before, after: await size() };
   }
 
   async close(): Promise<void> {
@@ -170,10 +200,8 @@ async function classifyErrors<Result>(work: () => Promise<Result>): Promise<Resu
  * its own, because waiting and rewriting a table may take longer than other statements are allowed to.
  */
 async function migrate(config: pg.ClientConfig): Promise<void> {
-  const client = new pg.Client(config);
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
+  // An open transaction is rolled back when the connection ends.
+  await onOwnConnection(config, async (client) => {
     await client.query('begin');
     await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
     await client.query('create table if not exists schema_version (version bigint not null)');
@@ -188,8 +216,19 @@ async function migrate(config: pg.ClientConfig): Promise<void> {
       ]);
     }
     await client.query('commit');
+  });
+}
+
+async function onOwnConnection<Result>(
+  config: pg.ClientConfig,
+  work: (client: pg.Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new pg.Client(config);
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await work(client);
   } finally {
-    // Also rolls back an open transaction.
     await client.end();
   }
 }

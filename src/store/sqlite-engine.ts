@@ -7,12 +7,12 @@
 // its transaction, so the connection keeps its old view of the data and can't write. The write lock is therefore always
 // taken first, by `exec`, which doesn't have this flaw, and a connection with such a statement is replaced.
 
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'libsql';
 import { Semaphore } from '../primitives/semaphore.ts';
-import { type Engine, type SqlSession, unavailable, valuesFor } from './engine.ts';
+import { type MaintainedEngine, type SqlSession, unavailable, valuesFor } from './engine.ts';
 import { pendingMigrations, SCHEMA, type SchemaState } from './migrations.ts';
 import { statementsOf } from './migration.ts';
 import { integer, type SqlParameters, type SqlRow, toRow } from './rows.ts';
@@ -44,7 +44,7 @@ export interface SqliteOptions {
   readonly onBrokenConnection?: (error: Error) => void;
 }
 
-export class SqliteEngine implements Engine {
+export class SqliteEngine implements MaintainedEngine {
   readonly dialect = 'sqlite';
   readonly #file: string;
   readonly #synchronous: 'full' | 'off';
@@ -64,6 +64,24 @@ export class SqliteEngine implements Engine {
     this.#lockTimeoutMs = options.lockTimeoutMs ?? LOCK_TIMEOUT_MS;
     this.#onBrokenConnection = options.onBrokenConnection ?? (() => undefined);
     this.#database = this.#open();
+  }
+
+  /** Reads a database as it is, without migrating it. */
+  static async inspect<Result>(
+    file: string,
+    look: (session: SqlSession, state: SchemaState) => Promise<Result>,
+  ): Promise<Result> {
+    const database = new Database(file, { readonly: true });
+    try {
+      const all: SqlSession['all'] = async (sql, parameters = {}) =>
+        database.prepare(sql).all(valuesFor(sql, parameters)).map(toRow);
+      const run: SqlSession['run'] = async () => {
+        throw new Error('the database is only read');
+      };
+      return await look({ all, run }, schemaState(database));
+    } finally {
+      database.close();
+    }
   }
 
   /** Throws `storage_unavailable` if another try may succeed. */
@@ -176,6 +194,18 @@ export class SqliteEngine implements Engine {
     });
   }
 
+  /** Other processes can read meanwhile, but not write. */
+  async vacuum(): Promise<{ readonly before: number; readonly after: number }> {
+    return await this.#exclusively(async () => {
+      const before = statSync(this.#file).size;
+      // A prepared statement that is not finished would keep the file from being rewritten.
+      this.#statements.clear();
+      await this.#untilUnlocked(async () => this.#database.exec('vacuum'));
+      await this.#untilUnlocked(async () => this.#database.exec('pragma wal_checkpoint(truncate)'));
+      return { before, after: statSync(this.#file).size };
+    });
+  }
+
   async close(): Promise<void> {
     await this.#exclusively(async () => {
       this.#statements.clear();
@@ -221,13 +251,6 @@ export class SqliteEngine implements Engine {
     return result;
   }
 
-  /** The version is SQLite's own number. The table holds only what doesn't fit there. */
-  #schemaState(database: Database.Database): SchemaState {
-    const version = integer(toRow(database.prepare('pragma user_version').get()), 'user_version');
-    const row: unknown = database.prepare('select compatible_from from schema_version').get();
-    return { version, compatibleFrom: row === undefined ? undefined : integer(toRow(row), 'compatible_from') };
-  }
-
   /**
    * Migrates the schema. This is safe in two processes at once: the second waits for the write lock and finds nothing
    * left to do. A table that others reference can be replaced only while foreign keys aren't enforced, so they are
@@ -237,7 +260,7 @@ export class SqliteEngine implements Engine {
     database.exec('pragma foreign_keys = off; begin immediate');
     try {
       database.exec('create table if not exists schema_version (compatible_from integer not null) strict');
-      const state = this.#schemaState(database);
+      const state = schemaState(database);
       const pending = pendingMigrations(state);
       for (const migration of pending) database.exec(statementsOf(migration, 'sqlite'));
       if (pending.length > 0) this.#checkForeignKeys(database);
@@ -259,6 +282,13 @@ export class SqliteEngine implements Engine {
     const [broken]: unknown[] = database.prepare('pragma foreign_key_check').all([]);
     if (broken !== undefined) throw new Error(`the migration breaks a foreign key: ${JSON.stringify(broken)}`);
   }
+}
+
+/** The version is SQLite's own number. The table holds only what doesn't fit there. */
+function schemaState(database: Database.Database): SchemaState {
+  const version = integer(toRow(database.prepare('pragma user_version').get()), 'user_version');
+  const row: unknown = database.prepare('select compatible_from from schema_version').get();
+  return { version, compatibleFrom: row === undefined ? undefined : integer(toRow(row), 'compatible_from') };
 }
 
 /** A full disk or a failed commit may have ended the transaction already. */

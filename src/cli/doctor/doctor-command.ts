@@ -1,23 +1,19 @@
-// `storybar doctor` checks that this installation has everything it needs to render.
+// `storybar doctor` checks that this installation has everything it needs to render, and that what it depends on responds.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readSettings } from '../config/settings.ts';
-import { GUARDS } from '../dispatch/sandbox/sandbox.ts';
-import { renderOverlay } from '../index.ts';
-import { codecInfo } from '../media/video/probe/codecs.ts';
-import { FAMILIES } from '../raster/catalogue.ts';
-import { openWorkerDirectories, chooseLocalSandbox } from '../main/local-workers.ts';
-import { VERSION } from '../main/version.ts';
-import type { Print } from './print.ts';
-import { action, type Command, runActions } from './run-actions.ts';
-
-interface Finding {
-  readonly what: string;
-  readonly ok: boolean;
-  readonly detail: string;
-}
+import { readSettings, type Settings } from '../../config/settings.ts';
+import { GUARDS } from '../../dispatch/sandbox/sandbox.ts';
+import { renderOverlay } from '../../index.ts';
+import { codecInfo } from '../../media/video/probe/codecs.ts';
+import { FAMILIES } from '../../raster/catalogue.ts';
+import { openWorkerDirectories, chooseLocalSandbox } from '../../main/local-workers.ts';
+import { VERSION } from '../../main/version.ts';
+import type { Print } from '../print.ts';
+import type { Finding } from './finding.ts';
+import { serviceChecks } from './service-checks.ts';
+import { action, type Command, runActions } from '../run-actions.ts';
 
 interface Task {
   readonly print: Print;
@@ -26,7 +22,12 @@ interface Task {
 const COMMAND: Command<Task> = {
   name: 'doctor',
   actions: [
-    action({ help: 'Check fonts, codecs and the sandbox. The exit code is 1 if a check fails.', run: diagnose }),
+    action({
+      help:
+        'Check fonts, codecs and the sandbox, and with the settings of this machine the database, its schema, the clock, NATS,\n' +
+        'storage, mail, Stripe prices and disk space. Nothing is migrated. The exit code is 1 if a check fails.',
+      run: diagnose,
+    }),
   ],
   withTask: async (print, use) => await use({ print }),
 };
@@ -36,7 +37,9 @@ export async function doctorCommand(args: string[]): Promise<void> {
 }
 
 async function diagnose({ print }: Task): Promise<void> {
-  const findings = [checkVersion(), await checkCaptions(), ...checkVideos(), await checkSandbox()];
+  const settings = readSettings();
+  const installation = [checkVersion(), await checkCaptions(), ...checkVideos(), await checkSandbox(settings)];
+  const findings = [...installation, ...(await serviceChecks(settings))];
   const lines = findings.map(({ what, ok, detail }) => `${ok ? 'ok  ' : 'FAIL'}  ${what}: ${detail}\n`);
   print(findings, lines.join(''));
   if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
@@ -69,8 +72,7 @@ function checkVideos(): Finding[] {
 }
 
 /** Runs the same trial as the server, in a temporary directory. Fails only if the server would refuse to start. */
-async function checkSandbox(): Promise<Finding> {
-  const settings = readSettings();
+async function checkSandbox(settings: Settings): Promise<Finding> {
   const dataDirectory = await mkdtemp(path.join(tmpdir(), 'storybar-doctor-'));
   try {
     const directories = await openWorkerDirectories(dataDirectory);
