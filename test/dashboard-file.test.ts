@@ -30,6 +30,10 @@ function allMetrics(): Metrics {
   metrics.dependencies.watchConnections(() => ({ total: 1, idle: 1, waiting: 0 }));
   metrics.dependencies.watchPendingWrites(() => 0);
   metrics.webhooks.watchSending(() => 0);
+  const lane = { waiting: 0, claimed: 0, oldestSeconds: 0 };
+  const renders = { image: lane, video: lane, fetch: lane };
+  metrics.watchBacklog(() => ({ renders, webhooks: { waiting: 0, oldestSeconds: 0 } }));
+  metrics.dependencies.watchDisks(1, () => new Map([['data', 2]]));
   metrics.dependencies.watchFleet(() => ({ image: fleet, video: fleet }));
   metrics.dependencies.sandbox('bubblewrap');
   metrics.watchPools(() => ({ images: POOL, videos: POOL }));
@@ -50,7 +54,8 @@ const queried = new Set(expressions.flatMap(namesIn));
 async function unknownAmong(names: Iterable<string>): Promise<string[]> {
   const known = await metricTypes();
   const exists = (name: string): boolean =>
-    known.has(name) || (name.endsWith('_bucket') && known.get(name.replace(/_bucket$/u, '')) === 'histogram');
+    known.has(name) ||
+    (/_(?:bucket|count)$/u.test(name) && known.get(name.replace(/_(?:bucket|count)$/u, '')) === 'histogram');
   return [...names].filter((name) => !exists(name));
 }
 
@@ -89,6 +94,15 @@ describe('Prometheus alert rules', () => {
     expect(await unknownAmong(names)).toEqual([]);
   });
 
+  it('have a section in the runbook each, to which they link', () => {
+    const runbook = readFileSync(path.resolve(DEPLOY, '../docs/runbook.md'), 'utf8');
+    const sections = [...runbook.matchAll(/^## (?<name>\w+)$/gmu)].map(({ groups }) => groups?.['name'] ?? '');
+    const alerts = [...rules.matchAll(/- alert: (?<name>\w+)/gu)].map(({ groups }) => groups?.['name'] ?? '');
+    expect(sections.toSorted()).toEqual(alerts.toSorted());
+    const linked = [...rules.matchAll(/runbook_url: \S+docs\/runbook\.md#(?<name>\w+)$/gmu)];
+    expect(linked.map(({ groups }) => groups?.['name'])).toEqual(alerts.map((name) => name.toLowerCase()));
+  });
+
   it('cover every dependency that has metrics', () => {
     for (const name of [
       'nats_connected',
@@ -97,6 +111,10 @@ describe('Prometheus alert rules', () => {
       'webhooks_total',
       'mails_total',
       'sandbox_info',
+      'fleet_async_oldest_seconds',
+      'fleet_webhooks_oldest_seconds',
+      'disk_free_bytes',
+      'housekeeping_failures_total',
     ]) {
       expect(rules).toContain(`storybar_${name}`);
     }

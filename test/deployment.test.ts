@@ -227,6 +227,30 @@ describe('container files', () => {
   });
 });
 
+describe('monitoring files', () => {
+  it('scrape API servers and workers with the token, and let Prometheus reach them', () => {
+    const jobs = read('deploy/prometheus/prometheus.yml').split('- job_name: ').slice(1);
+    expect(jobs.map((job) => job.split('\n')[0])).toEqual(['storybar-api', 'storybar-worker']);
+    expect(jobs.filter((job) => !job.includes('credentials_file: '))).toEqual([]);
+    const monitors = read('deploy/kubernetes/pod-monitor.yaml').split('---');
+    expect(monitors.map((monitor) => all(/replacement: (\S+) \}/gu, monitor)[0])).toEqual([
+      'storybar-api',
+      'storybar-worker',
+    ]);
+    expect(monitors.filter((monitor) => !monitor.includes('key: metrics-token'))).toEqual([]);
+    const [worker = ''] = read('deploy/kubernetes/network-policies.yaml').split('---');
+    expect(worker).toMatch(/name: monitoring \} \} \}\]\n {6}ports: \[\{ port: 8080 \}\]/u);
+  });
+
+  it('scale workers by a rule that counts renders in the database', () => {
+    const queries = all(/query: (\S+)\{/gu, read('deploy/kubernetes/autoscaling.yaml'));
+    expect(queries).toEqual(['storybar:pool_demand', 'storybar:pool_demand']);
+    const rules = read('deploy/prometheus/alerts.yml');
+    expect(rules).toContain('record: storybar:pool_demand');
+    expect(rules).toContain('storybar_fleet_async_renders{state="waiting"}');
+  });
+});
+
 describe('health probes', () => {
   it('health probes use paths to which an API server responds with 200', async () => {
     const server = await sharedServer();

@@ -131,6 +131,7 @@ function writeLine(
     status: statusOf(reply, error),
     ...(error && describe(error)),
     ms: Math.round(reply.elapsedTime),
+    ...(error?.code === 'deadline_exceeded' && whereTimeWent(recordOf(request))),
     accountId,
     keyId,
     sourceType,
@@ -142,6 +143,15 @@ function writeLine(
     const level = error.code === 'internal_error' ? 'error' : 'warn';
     logger[level]({ ...entry, err: error.cause ?? error }, 'request failed');
   } else logger[route !== undefined && PROBES.has(route) ? 'debug' : 'info'](entry, 'request completed');
+}
+
+/** For a request that ran out of time: the step that it was in, and how long it had waited for a worker. */
+function whereTimeWent({ steps }: RequestRecord): { readonly stage: string | undefined; readonly waitedMs: number } {
+  const now = performance.now();
+  const waited = steps.map(({ name, start }, index) =>
+    name === 'queue' ? (steps[index + 1]?.start ?? now) - start : 0,
+  );
+  return { stage: steps.at(-1)?.name, waitedMs: Math.round(waited.reduce((sum, ms) => sum + ms, 0)) };
 }
 
 const MAX_LOGGED_FAULTS = 20;

@@ -5,6 +5,7 @@ import type { ReplayCache } from '../renders/replay-cache.ts';
 import type { RequestLogWriter } from '../store/requests/request-log-writer.ts';
 import { isGone } from '../store/owner.ts';
 import type { Store } from '../store/store.ts';
+import type { DependencyMetrics } from '../telemetry/dependency-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { PeriodicTasks } from './periodic-tasks.ts';
 
@@ -21,6 +22,7 @@ export interface HousekeepingOptions {
   readonly requestLog: RequestLogWriter;
   readonly replayCache: ReplayCache;
   readonly logger: Logger;
+  readonly metrics: DependencyMetrics;
   readonly keepRendersDays: number;
   /** True if all processes that use the store are on this machine, so dead ones are recognized immediately. */
   readonly embedded: boolean;
@@ -33,7 +35,7 @@ export class Housekeeping {
 
   constructor(options: HousekeepingOptions) {
     this.#options = options;
-    this.#tasks = new PeriodicTasks(options.logger);
+    this.#tasks = new PeriodicTasks(options.logger, options.metrics);
   }
 
   /** Renews the lease of this process and cleans up after dead ones, before the first request arrives. */

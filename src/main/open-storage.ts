@@ -36,6 +36,11 @@ export async function storedBytesLimit({ storedGigabytes, storage, dataDirectory
   return Math.floor(blocks * bsize * DISK_SHARE);
 }
 
+/** Undefined for a bucket. */
+export function storageDirectory({ storage, dataDirectory }: StorageSettings): string | undefined {
+  return storage.kind === 's3' ? undefined : directoryOf(storage, dataDirectory);
+}
+
 function directoryOf(
   storage: Exclude<StorageSettings['storage'], { readonly kind: 's3' }>,
   dataDirectory: string,

@@ -1,16 +1,22 @@
 // Tasks that a running server repeats. Each is independent: one that fails is logged and runs again at its next interval.
 
+import type { DependencyMetrics } from '../telemetry/dependency-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
+
+type TaskMetrics = Pick<DependencyMetrics, 'taskStarted' | 'taskEnded'>;
 
 export class PeriodicTasks {
   readonly #logger: Logger;
+  readonly #metrics: TaskMetrics;
   readonly #timers: NodeJS.Timeout[] = [];
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, metrics: TaskMetrics) {
     this.#logger = logger;
+    this.#metrics = metrics;
   }
 
   every(milliseconds: number, task: string, work: () => Promise<void>): void {
+    this.#metrics.taskStarted(task);
     let running = false;
     const timer = setInterval(() => {
       if (running) return;
@@ -24,7 +30,13 @@ export class PeriodicTasks {
 
   /** Never rejects. */
   async once(task: string, work: () => Promise<void>): Promise<void> {
-    await work().catch((error: unknown) => this.#logger.warn({ err: error, task }, 'housekeeping task failed'));
+    try {
+      await work();
+      this.#metrics.taskEnded(task, true);
+    } catch (error) {
+      this.#metrics.taskEnded(task, false);
+      this.#logger.warn({ err: error, task }, 'housekeeping task failed');
+    }
   }
 
   stop(): void {

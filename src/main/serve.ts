@@ -20,6 +20,7 @@ import { openParts } from './server-parts.ts';
 import { startRenders } from './start-renders.ts';
 import { startWebhooks } from './start-webhooks.ts';
 import { Readiness } from './startup-checks.ts';
+import { watchResources } from './watch-resources.ts';
 import { printWelcome } from './welcome.ts';
 
 /** The time to send error responses after running requests were aborted. */
@@ -50,6 +51,7 @@ async function open(settings: Settings, showSecrets: boolean, resources: Resourc
   const { billing } = payments;
   const pages = resources.add(await createPages(parts, { billing, renderActions: renders.actions, webhookChanges }));
   const webhooks = resources.add(startWebhooks(parts, webhookChanges, pages.mailer));
+  resources.add(await watchResources(parts));
   const api = apiRoutes(parts, renders, pages.playground);
   const readiness = new Readiness(parts.renderer);
   const isReady = (): string | undefined => readiness.whyNot(stage !== 'serving');

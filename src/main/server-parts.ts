@@ -66,7 +66,9 @@ export async function openParts(
   );
   await assertPlans(store, plans);
   const limits = store.limits ?? new LocalLimits();
-  const access = resources.add(await wireAccess({ settings, store, plans, limits, logger }));
+  const access = resources.add(
+    await wireAccess({ settings, store, plans, limits, logger, metrics: metrics.dependencies }),
+  );
   const workArea = resources.add(await WorkArea.open(path.join(dataDirectory, 'work')));
   const { renderer, sandbox } = resources.add(await startRenderer(settings, logger, metrics));
   const uploads = new UploadBudget(dataDirectory, { maxBytes: uploadMegabytes * 1_000_000, maxSeconds: uploadSeconds });

@@ -100,9 +100,9 @@ function createRunner(parts: ServerParts, storage: ObjectStorage, results: Store
 }
 
 function startTasks(parts: ServerParts, storage: ObjectStorage): PeriodicTasks {
-  const { store, logger } = parts;
+  const { store, logger, metrics } = parts;
   const retention = { renders: store.renders, storage, logger };
-  const tasks = new PeriodicTasks(logger);
+  const tasks = new PeriodicTasks(logger, metrics.dependencies);
   tasks.every(SWEEP_MS, 'release lost renders', async () => await releaseLost(parts));
   // A clock that may be years ahead must not delete anything.
   const isTimeTrusted = async (): Promise<boolean> => (await store.ledger.heartbeat()).isTimeTrusted;

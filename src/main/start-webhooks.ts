@@ -44,7 +44,7 @@ export function startWebhooks(
     baseUrl: () => (settings.publicUrl === '' ? listeningUrl : settings.publicUrl),
   });
   metrics.webhooks.watchSending(() => runner.running);
-  const tasks = new PeriodicTasks(logger);
+  const tasks = new PeriodicTasks(logger, metrics.dependencies);
   return {
     groups: [webhookRoutes({ keyRoute, admission, keys: store.keys, changes, wake: () => runner.wake(), shutdown })],
     start: async (url) => {

@@ -12,6 +12,8 @@ import { hasMetricsToken, mayReadMetrics } from '../http/access/metrics-access.t
 import { WorkArea } from '../media/work-area.ts';
 import { createLogger, type Logger } from '../telemetry/logger.ts';
 import { Metrics } from '../telemetry/metrics.ts';
+import { PeriodicTasks } from './periodic-tasks.ts';
+import { warnAboutDisk, watchDisks } from './watch-resources.ts';
 import { type LocalWorkers, startLocalWorkers } from './local-workers.ts';
 import { messageOf } from '../primitives/error-facts.ts';
 import { natsHosts, queueAccess } from './queue-access.ts';
@@ -20,6 +22,7 @@ import { keepFilesPrivate } from './private-files.ts';
 import { openAll, type ResourceStack } from './resource-stack.ts';
 
 const MAX_HOST_CHARACTERS = 48;
+const DISK_MS = 10_000;
 
 export interface RunningWorkerNode {
   /** The address of the health endpoint. */
@@ -41,6 +44,11 @@ async function open(settings: Settings, resources: ResourceStack): Promise<Runni
   const workArea = resources.add(await WorkArea.open(path.join(settings.dataDirectory, 'work')));
   const metrics = new Metrics(VERSION);
   const workers = resources.add(await startLocalWorkers(settings, logger, metrics));
+  const disk = await watchDisks({ data: settings.dataDirectory }, metrics);
+  warnAboutDisk(disk.free, settings.dataDirectory, logger);
+  const tasks = new PeriodicTasks(logger, metrics.dependencies);
+  resources.add({ close: async () => tasks.stop() });
+  tasks.every(DISK_MS, 'read free disk space', disk.read);
   const { renderer } = workers;
   metrics.watchPools(() => renderer.status());
   const queueLogger = logger.child({ nats: natsHosts(settings) });

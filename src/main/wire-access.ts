@@ -14,6 +14,7 @@ import { CreditReservations } from '../renders/reserve.ts';
 import type { Limits } from '../store/limits.ts';
 import { RequestLogWriter } from '../store/requests/request-log-writer.ts';
 import type { Store } from '../store/store.ts';
+import type { DependencyMetrics } from '../telemetry/dependency-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Housekeeping } from './housekeeping.ts';
 
@@ -41,16 +42,24 @@ interface AccessOptions {
   readonly plans: PlanBook;
   readonly limits: Limits;
   readonly logger: Logger;
+  readonly metrics: DependencyMetrics;
 }
 
-export async function wireAccess({ settings, store, plans, limits, logger }: AccessOptions): Promise<AccessServices> {
+export async function wireAccess({
+  settings,
+  store,
+  plans,
+  limits,
+  logger,
+  metrics,
+}: AccessOptions): Promise<AccessServices> {
   const { marketplaceName, marketplaceSecrets, dataDirectory, replayMegabytes, keepRendersDays } = settings;
   const marketplace = new Marketplace(marketplaceName, marketplaceSecrets);
   const refusals = new Refusals(store.usage);
   const requestLog = new RequestLogWriter(store.requests);
   const replayCache = await ReplayCache.open(path.join(dataDirectory, 'replays'), replayMegabytes * 1_000_000);
   const embedded = settings.databaseUrl === '';
-  const tasks = { store, refusals, requestLog, replayCache, logger, keepRendersDays, embedded };
+  const tasks = { store, refusals, requestLog, replayCache, logger, metrics, keepRendersDays, embedded };
   const housekeeping = new Housekeeping(tasks);
   await housekeeping.start();
   const failedDecodes = new FailedDecodes(limits);

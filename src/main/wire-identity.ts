@@ -68,7 +68,7 @@ export function wireIdentity(parts: ServerParts): IdentityServices {
       logger.warn({ renderId: requestId, purpose, err: error }, 'email not sent');
     },
   });
-  const tasks = new PeriodicTasks(logger);
+  const tasks = new PeriodicTasks(logger, metrics);
   if (counted !== undefined) {
     const creditEmails = new CreditEmails({
       notices: store.creditNotices,

@@ -2,6 +2,7 @@
 
 import { toProblem } from '../api/problem.ts';
 import { ASYNC_BUDGET_MS } from '../dispatch/renderer.ts';
+import { QueueUnavailable } from '../dispatch/remote/shared/queue-unavailable.ts';
 import { AppError, asAppError, type ErrorCode } from '../errors.ts';
 import { AttemptLost } from '../store/renders/lock-attempt.ts';
 import type { ClaimedRender, RenderSuccess } from '../store/renders/render.ts';
@@ -126,6 +127,8 @@ export class StoredRenderJob implements LeasedJob {
     const { attempt, render } = this.#claim;
     if (await write(async () => await renders.succeed(attempt, success))) {
       metrics.charged(success.credits);
+      const ageMs = Date.now() - render.createdAt.getTime();
+      metrics.asyncEnded(success.sourceType, true, { ms: success.durationMs, ageMs });
       return;
     }
     // A repeated write finds the render ended by the first one, whose outcome was unknown.
@@ -153,8 +156,8 @@ export class StoredRenderJob implements LeasedJob {
 
   /** A temporary failure leaves the render, with its credits, to a later attempt. */
   async #end(error: AppError, durationMs: number, { write }: JobControl): Promise<void> {
-    const { renders, logger, publicUrl } = this.#dependencies;
-    const { attempt } = this.#claim;
+    const { renders, logger, metrics, publicUrl } = this.#dependencies;
+    const { attempt, render } = this.#claim;
     const entry = { ...this.entry, code: error.code };
     try {
       if (this.#mayRepeat(error)) {
@@ -167,6 +170,8 @@ export class StoredRenderJob implements LeasedJob {
       const problem = toProblem(error, this.id, publicUrl);
       const failure = { error: JSON.stringify(problem), code: error.code, durationMs };
       await write(async () => await renders.fail(attempt, failure));
+      const ageMs = Date.now() - render.createdAt.getTime();
+      metrics.asyncEnded(render.sourceType, false, { ms: durationMs, ageMs });
       await this.#deleteAsset();
       if (problem.status >= 500) logger.error({ ...entry, err: error.cause ?? error }, 'asynchronous render failed');
       else logger.info(entry, 'asynchronous render refused');
@@ -175,10 +180,12 @@ export class StoredRenderJob implements LeasedJob {
     }
   }
 
-  /** Neither a shutdown nor a storage that is unavailable or full can be the fault of the render. */
-  #mayRepeat({ code }: AppError): boolean {
+  /** Neither a shutdown nor unavailable workers nor a storage that is unavailable or full can be the fault of the render. */
+  #mayRepeat(error: AppError): boolean {
+    const { code } = error;
     if (!TEMPORARY.has(code) || this.#ageMs() >= ASYNC_BUDGET_MS) return false;
-    return this.#claim.attempt.number < MAX_ATTEMPTS || code === 'shutting_down' || code.startsWith('storage_');
+    const isOurs = code === 'shutting_down' || code.startsWith('storage_') || error instanceof QueueUnavailable;
+    return isOurs || this.#claim.attempt.number < MAX_ATTEMPTS;
   }
 }
 

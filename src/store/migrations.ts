@@ -128,6 +128,15 @@ $body$;
   isCompatible: true,
 };
 
+/** For the age of the oldest accepted render and of the latest webhook. */
+const WAITING_SINCE: Migration = {
+  common: `
+create index renders_waiting_since on renders (lane, created_at) where status in ('queued', 'rendering');
+create index webhook_deliveries_waiting_since on webhook_deliveries (due_at) where status = 'pending';
+`,
+  isCompatible: true,
+};
+
 /** Applied in order, each once, and never edited after a release. The index + 1 is the schema version. */
 export const MIGRATIONS: readonly Migration[] = [
   ACCOUNTS,
@@ -155,6 +164,7 @@ export const MIGRATIONS: readonly Migration[] = [
   DUE_DELIVERIES,
   USERS_WITH_NULLS,
   REQUESTS_WITH_NULLS,
+  WAITING_SINCE,
 ];
 
 export interface SchemaState {

@@ -1,6 +1,7 @@
 // Everything that is stored between requests, on either database. Every change of an account is one transaction with its entry in
 // the audit log.
 
+import { Backlog } from './backlog.ts';
 import type { Engine } from './engine.ts';
 import { AccountData } from './accounts/account-data.ts';
 import { LinkedIdentities } from './people/linked-identities.ts';
@@ -52,6 +53,7 @@ export interface Store {
   readonly linkedIdentities: LinkedIdentities;
   readonly members: Members;
   readonly operator: OperatorData;
+  readonly backlog: Backlog;
   close(): Promise<void>;
 }
 
@@ -81,6 +83,7 @@ export function createStore(engine: Engine, clock: Clock = () => new Date(), own
     linkedIdentities: new LinkedIdentities(engine, clock),
     members: new Members(engine, clock),
     operator: new OperatorData(engine, clock),
+    backlog: new Backlog(engine, clock),
     close: async () => await engine.close(),
   };
 }

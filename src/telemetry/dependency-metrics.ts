@@ -1,7 +1,7 @@
 // Metrics of the dependencies that fail first: NATS, the database, payment events, the mail server, the sandbox.
 // Counters exist from the start with the value 0, so that an alert sees their first increase.
 
-import type { Counter } from 'prom-client';
+import type { Counter, Gauge } from 'prom-client';
 import type { MetricsRegistry } from './metrics-registry.ts';
 
 const TICKET_EVENTS = ['issued', 'claimed', 'lost', 'served', 'given_back', 'refused', 'incompatible'] as const;
@@ -34,6 +34,8 @@ export class DependencyMetrics {
   readonly #webhooks: Counter<'result'>;
   readonly #mails: Counter<'result'>;
   readonly #spansLost: Counter;
+  readonly #housekeepingFailures: Counter<'task'>;
+  readonly #housekeepingSuccess: Gauge<'task'>;
   #natsDisconnects: Counter | undefined;
 
   constructor(registry: MetricsRegistry) {
@@ -43,6 +45,16 @@ export class DependencyMetrics {
     this.#webhooks = registry.counter('webhooks_total', 'Events from the payment provider, by result.', ['result']);
     this.#mails = registry.counter('mails_total', 'Emails, by result.', ['result']);
     this.#spansLost = registry.counter('trace_spans_lost_total', 'Spans that the collector did not accept.', []);
+    this.#housekeepingFailures = registry.counter(
+      'housekeeping_failures_total',
+      'Periodic tasks that failed, by task. They run again at their next interval.',
+      ['task'],
+    );
+    this.#housekeepingSuccess = registry.gauge(
+      'housekeeping_success_timestamp_seconds',
+      'When a periodic task last succeeded, or was started. Some tasks run on one server at a time.',
+      ['task'],
+    );
     for (const event of TICKET_EVENTS) this.#tickets.inc({ event }, 0);
     for (const result of WEBHOOK_RESULTS) this.#webhooks.inc({ result }, 0);
     for (const result of MAIL_RESULTS) this.#mails.inc({ result }, 0);
@@ -66,6 +78,27 @@ export class DependencyMetrics {
 
   spansLost(spans: number): void {
     this.#spansLost.inc(spans);
+  }
+
+  /** A periodic task exists from now on. */
+  taskStarted(task: string): void {
+    this.#housekeepingFailures.inc({ task }, 0);
+    this.#housekeepingSuccess.setToCurrentTime({ task });
+  }
+
+  taskEnded(task: string, isSuccess: boolean): void {
+    if (isSuccess) this.#housekeepingSuccess.setToCurrentTime({ task });
+    else this.#housekeepingFailures.inc({ task });
+  }
+
+  /** `place` is `data` or `storage`. */
+  watchDisks(reserveBytes: number, read: () => ReadonlyMap<string, number>): void {
+    this.#registry
+      .gauge('disk_reserve_bytes', 'Uploads are refused when less disk space is free.', [])
+      .set(reserveBytes);
+    this.#registry.gauge('disk_free_bytes', 'Free disk space, by what is kept there.', ['place'], (gauge) => {
+      for (const [place, bytes] of read()) gauge.set({ place }, bytes);
+    });
   }
 
   natsDisconnected(): void {

@@ -1,5 +1,6 @@
 // Prometheus metrics. Labels have few distinct values and never contain an account, a key or a caption.
 
+import { type BacklogFigures, watchBacklog } from './backlog-metrics.ts';
 import { DependencyMetrics } from './dependency-metrics.ts';
 import { type Latency, LatestTimes } from './latency.ts';
 import { MetricsRegistry } from './metrics-registry.ts';
@@ -21,6 +22,10 @@ export interface PoolReading {
   readonly backlogMs: number;
 }
 
+function isDelivered(type: string): type is Delivered {
+  return type === 'image' || type === 'video' || type === 'overlay';
+}
+
 export class Metrics {
   readonly #registry = new MetricsRegistry();
   readonly dependencies = new DependencyMetrics(this.#registry);
@@ -33,6 +38,11 @@ export class Metrics {
   readonly #seconds = this.#registry.histogram(
     'request_seconds',
     'Seconds from the request headers to the last byte of the response.',
+    ['type', 'result'],
+  );
+  readonly #asyncSeconds = this.#registry.histogram(
+    'async_render_seconds',
+    'Seconds from the acceptance of an asynchronous render to its end.',
     ['type', 'result'],
   );
   readonly #waits = this.#registry.histogram('queue_wait_seconds', 'Seconds a render waited for a worker.', ['pool']);
@@ -62,11 +72,24 @@ export class Metrics {
     return await this.#registry.text();
   }
 
-  /** `outcome` is `delivered` or an error code. */
+  /** `outcome` is `delivered`, `accepted` for an asynchronous request, or an error code. */
   requestEnded(type: RequestType, outcome: string, seconds: number): void {
     this.#requests.inc({ type, outcome });
-    this.#seconds.observe({ type, result: outcome === 'delivered' ? 'delivered' : 'refused' }, seconds);
+    const result = outcome === 'delivered' || outcome === 'accepted' ? outcome : 'refused';
+    this.#seconds.observe({ type, result }, seconds);
     if (outcome === 'delivered' && type !== 'none') this.#latest[type].add(seconds * 1_000);
+  }
+
+  /** An accepted render has ended. `ms` is how long its last attempt took, and `ageMs` counts from the acceptance. */
+  asyncEnded(type: string | undefined, isSuccess: boolean, { ms, ageMs }: { ms: number; ageMs: number }): void {
+    const known = type !== undefined && isDelivered(type) ? type : 'none';
+    this.#asyncSeconds.observe({ type: known, result: isSuccess ? 'succeeded' : 'failed' }, ageMs / 1_000);
+    if (isSuccess && known !== 'none') this.#latest[known].add(ms);
+  }
+
+  /** `read` is called at every scrape. */
+  watchBacklog(read: () => BacklogFigures | undefined): void {
+    watchBacklog(this.#registry, read);
   }
 
   waited(pool: PoolName, milliseconds: number): void {

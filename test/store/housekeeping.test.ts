@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Refusals } from '../../src/renders/refusals.ts';
 import { ReplayCache } from '../../src/renders/replay-cache.ts';
 import { Housekeeping } from '../../src/main/housekeeping.ts';
+import { Metrics } from '../../src/telemetry/metrics.ts';
 import { sqliteDatabase } from './databases.ts';
 import { DELIVERED, World } from './world.ts';
 
@@ -34,6 +35,7 @@ describe('housekeeping', () => {
       refusals: new Refusals(world.store.usage),
       replayCache: await ReplayCache.open(folder, 1_000),
       logger: pino({}, output),
+      metrics: new Metrics('1.2.3').dependencies,
       keepRendersDays: 30,
       embedded: true,
     });

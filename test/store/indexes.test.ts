@@ -125,6 +125,7 @@ async function useAll(world: World, store: Store) {
   await payments.once('e', 't', async () => undefined);
   await useWebhooks(id, store);
   await useRenders(id, world, store);
+  await store.backlog.read();
   await usePages(id, store);
   world.pass(2 * DAY);
   const other = await world.server('there/2');

@@ -70,6 +70,8 @@ async function handle(
   let outcome = 'delivered';
   try {
     await overlayHandler(dependencies, context);
+    // The render itself is counted when it ends.
+    if (reply.statusCode === 202) outcome = 'accepted';
   } catch (error) {
     outcome = outcomeOf(error);
     record.error = toAppError(error);
