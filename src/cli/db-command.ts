@@ -10,8 +10,10 @@ import { reconcile } from '../store/ledger/reconcile.ts';
 import { isGone } from '../store/owner.ts';
 import { SqliteEngine } from '../store/sqlite-engine.ts';
 import { CopyProgress } from './copy-progress.ts';
+import { SecretBox } from '../store/secret-box.ts';
+import { missingKeys, reencryptSecrets } from '../store/secrets.ts';
 import { UsageError } from './exit-codes.ts';
-import { required, text } from './options.ts';
+import { flag, required, text } from './options.ts';
 import { embeddedFile, openEngine } from '../main/open-store.ts';
 import { type Print, table } from './print.ts';
 import { action, type Command, runActions } from './run-actions.ts';
@@ -38,6 +40,14 @@ const COMMAND: Command<Task> = {
       args: ['file'],
       help: 'Copy the embedded database to a new file, also while it is in use. For PostgreSQL, use pg_dump.',
       run: backup,
+    }),
+    action({
+      name: 'reencrypt',
+      options: { plain: flag },
+      help:
+        'Encrypt the secrets of authenticator apps and webhooks with the first key of STORYBAR_ENCRYPTION_KEYS, also while servers\n' +
+        'run. Afterwards, other keys can be removed from the file. --plain stores them as plain text again, to turn encryption off.',
+      run: reencrypt,
     }),
     action({
       name: 'vacuum',
@@ -85,6 +95,23 @@ async function backup({ print }: Task, { file }: { file: string }): Promise<void
   if (!existsSync(source)) throw new UsageError(`there is no database ${source}`);
   await withEngine(new SqliteEngine(source), async (engine) => await engine.backup(path.resolve(file)));
   print({ file }, `Wrote ${file}. To restore it, stop the server and replace ${source} with it.\n`);
+}
+
+async function reencrypt({ print }: Task, { plain }: { plain: boolean }): Promise<void> {
+  const settings = readSettings();
+  const box = new SecretBox(settings.encryptionKeys);
+  if (box.currentKey === undefined) throw new UsageError('STORYBAR_ENCRYPTION_KEYS is not set; see docs/hardening.md');
+  const changed = await withEngine(await openEngine(settings), async (engine) => {
+    const missing = await missingKeys(engine, box);
+    if (missing.length > 0)
+      throw new UsageError(`STORYBAR_ENCRYPTION_KEYS lacks ${missing.join(', ')}; nothing was changed`);
+    return await reencryptSecrets(engine, box, plain ? new SecretBox() : box);
+  });
+  const key = plain ? null : box.currentKey;
+  print(
+    { changed, key },
+    plain ? `Decrypted ${changed} secrets.\n` : `Encrypted ${changed} secrets with key ${key}.\n`,
+  );
 }
 
 async function vacuum({ print }: Task): Promise<void> {

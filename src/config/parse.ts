@@ -1,5 +1,6 @@
 // Parsers of environment variables. Each returns the value, or a fault that says what the value must be.
 
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import path from 'node:path';
 
@@ -142,4 +143,29 @@ export function contact(text: string): ParseResult<string> {
     return { value: text };
   }
   return { fault: 'must be an email address or a URL that begins with https://' };
+}
+
+const KEY_BYTES = 32;
+
+/** The keys in a file, one per line. Empty lines and lines that begin with `#` are ignored. */
+export function keyFile(file: string): ParseResult<readonly Buffer[]> {
+  if (file === '') return { value: [] };
+  let content: string;
+  try {
+    content = readFileSync(file, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    return { fault: `must name a readable file (${reason})` };
+  }
+  const lines = content.split('\n').map((line) => line.trim());
+  const keys = lines.filter((line) => line !== '' && !line.startsWith('#')).map(keyIn);
+  if (keys.length === 0 || keys.some((key) => key.length !== KEY_BYTES)) {
+    return { fault: `must name a file with keys of ${KEY_BYTES} bytes in Base64 or hexadecimal, one per line` };
+  }
+  return { value: keys };
+}
+
+function keyIn(line: string): Buffer {
+  if (/^[0-9a-f]{64}$/iu.test(line)) return Buffer.from(line, 'hex');
+  return /^[\w+/-]{43}=?$/u.test(line) ? Buffer.from(line, 'base64') : Buffer.alloc(0);
 }

@@ -68,6 +68,22 @@ describe('readSettings', () => {
     expect(() => readSettings({ ...ofService, STORYBAR_SIGNUP: 'closed' })).toThrow('STORYBAR_SIGNUP');
   });
 
+  it('reads encryption keys from a file, in Base64 or hexadecimal, and refuses other lengths', () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'storybar-keys-'));
+    const file = path.join(folder, 'keys');
+    const [first, second] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+    try {
+      writeFileSync(file, `# current\n${first.toString('base64')}\n\n${second.toString('hex')}\n`);
+      expect(readSettings({ STORYBAR_ENCRYPTION_KEYS: file }).encryptionKeys).toEqual([first, second]);
+      writeFileSync(file, Buffer.alloc(16).toString('hex'));
+      expect(() => readSettings({ STORYBAR_ENCRYPTION_KEYS: file })).toThrow('keys of 32 bytes');
+      expect(() => readSettings({ STORYBAR_ENCRYPTION_KEYS: path.join(folder, 'none') })).toThrow('ENOENT');
+      expect(readSettings({}).encryptionKeys).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   it('reads payment secrets and never repeats them in errors', () => {
     expect(
       readSettings({

@@ -1,7 +1,7 @@
 // Settings of the data directory, the database and retention periods.
 
 import path from 'node:path';
-import { anyText, databaseUrl, oneOf, storageLocation, wholeNumber } from './parse.ts';
+import { anyText, databaseUrl, keyFile, oneOf, storageLocation, wholeNumber } from './parse.ts';
 import { setting } from './setting.ts';
 
 const TLS_MODES = ['', 'disable', 'require', 'verify-full'] as const;
@@ -36,6 +36,12 @@ export const STORAGE_SETTINGS = {
     '',
     'PEM file with the certificate authorities to trust for PostgreSQL; implies TLS. Default: the public authorities.',
     anyText,
+  ),
+  encryptionKeys: setting(
+    'STORYBAR_ENCRYPTION_KEYS',
+    '',
+    'File with keys that encrypt the secrets of authenticator apps and webhooks in the database: one key per line, each 32 bytes in Base64 or hexadecimal, such as from `openssl rand -base64 32`. The first key encrypts, all decrypt. Default: these secrets are stored as plain text. See docs/hardening.md.',
+    keyFile,
   ),
   isAsync: setting(
     'STORYBAR_ASYNC',

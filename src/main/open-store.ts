@@ -11,9 +11,11 @@ import {
   observeFailures,
   type SqlSession,
 } from '../store/engine.ts';
-import type { SchemaState } from '../store/migrations.ts';
+import { SCHEMA, type SchemaState } from '../store/migrations.ts';
 import { date, integer } from '../store/rows.ts';
 import type { PostgresEngine } from '../store/postgres-engine.ts';
+import { SecretBox } from '../store/secret-box.ts';
+import { countSecretsByKey, missingKeys } from '../store/secrets.ts';
 import { createStore, type Store } from '../store/store.ts';
 import { SqliteEngine } from '../store/sqlite-engine.ts';
 import type { DependencyMetrics } from '../telemetry/dependency-metrics.ts';
@@ -21,7 +23,7 @@ import { causeOf } from './cause-of.ts';
 import { keepFilesPrivate } from './private-files.ts';
 
 type StoreLocation = Pick<Settings, 'dataDirectory' | 'databaseUrl'> &
-  Partial<Pick<Settings, 'databasePool' | 'databaseTls' | 'databaseAuthorities'>>;
+  Partial<Pick<Settings, 'databasePool' | 'databaseTls' | 'databaseAuthorities' | 'encryptionKeys'>>;
 
 export async function openStore(
   location: StoreLocation,
@@ -29,11 +31,26 @@ export async function openStore(
   metrics?: DependencyMetrics,
 ): Promise<Store> {
   const engine = await openEngine(location, onBrokenConnection);
-  if (metrics === undefined) return createStore(engine);
+  const box = await boxFor(location, engine).catch(async (error: unknown) => {
+    await engine.close();
+    throw error;
+  });
+  if (metrics === undefined) return createStore(engine, undefined, undefined, box);
   if (isPooled(engine)) metrics.watchConnections(() => engine.connections);
-  const store = createStore(observeFailures(engine, () => metrics.storeFailed()));
+  const observed = observeFailures(engine, () => metrics.storeFailed());
+  const store = createStore(observed, undefined, undefined, box);
   metrics.watchPendingWrites(() => store.pendingWrites.list().length);
   return store;
+}
+
+/** Refuses a database with secrets that this process can't decrypt: webhooks and sign-ins would fail one by one. */
+async function boxFor({ encryptionKeys = [] }: StoreLocation, engine: Engine): Promise<SecretBox> {
+  const box = new SecretBox(encryptionKeys);
+  const missing = await missingKeys(engine, box);
+  if (missing.length === 0) return box;
+  throw new SettingsError([
+    `STORYBAR_ENCRYPTION_KEYS lacks ${missing.join(', ')}, with which secrets in the database are encrypted`,
+  ]);
 }
 
 const START_PATIENCE_MS = 30_000;
@@ -105,6 +122,8 @@ export interface DatabaseFacts extends SchemaState {
   readonly now: Date | undefined;
   /** Undefined before the first start of a server. */
   readonly heartbeatAt: Date | undefined;
+  /** How many secrets have each encryption key; the name of plain text is an empty text. */
+  readonly secrets: ReadonlyMap<string, number>;
 }
 
 /** For `storybar doctor`. Nothing is migrated or created; undefined if there is no database yet. */
@@ -114,11 +133,14 @@ export async function inspectDatabase(location: StoreLocation): Promise<Database
     const clock = isServer
       ? await first(session, 'select (extract(epoch from now()) * 1000)::bigint as now')
       : undefined;
-    const heartbeat = await first(session, 'select trusted_at from trusted_time');
+    // A database of an earlier version may not have these tables yet.
+    const isMigrated = state.version >= SCHEMA.version;
+    const heartbeat = isMigrated ? await first(session, 'select trusted_at from trusted_time') : undefined;
     return {
       ...state,
       now: clock && new Date(integer(clock, 'now')),
       heartbeatAt: heartbeat && date(heartbeat, 'trusted_at'),
+      secrets: isMigrated ? await countSecretsByKey(session) : new Map(),
     };
   };
   const { dataDirectory, databaseUrl, databaseTls, databaseAuthorities } = location;

@@ -2,6 +2,7 @@
 // the audit log.
 
 import { Backlog } from './backlog.ts';
+import { SecretBox } from './secret-box.ts';
 import type { Engine } from './engine.ts';
 import { AccountData } from './accounts/account-data.ts';
 import { LinkedIdentities } from './people/linked-identities.ts';
@@ -57,7 +58,13 @@ export interface Store {
   close(): Promise<void>;
 }
 
-export function createStore(engine: Engine, clock: Clock = () => new Date(), owner: string = createOwner()): Store {
+/** `box` encrypts the secrets that the service has to read again. */
+export function createStore(
+  engine: Engine,
+  clock: Clock = () => new Date(),
+  owner: string = createOwner(),
+  box: SecretBox = new SecretBox(),
+): Store {
   const lease = new ServerLease(engine, clock, owner);
   const pendingWrites = new PendingWrites();
   return {
@@ -74,11 +81,11 @@ export function createStore(engine: Engine, clock: Clock = () => new Date(), own
     users: new Users(engine, clock),
     sessions: new Sessions(engine, clock),
     requests: new RequestLog(engine),
-    webhookEndpoints: new WebhookEndpoints(engine, clock),
-    webhookDeliveries: new WebhookDeliveries(engine, clock, owner),
+    webhookEndpoints: new WebhookEndpoints(engine, clock, box),
+    webhookDeliveries: new WebhookDeliveries(engine, clock, owner, box),
     creditNotices: new CreditNotices(engine, clock),
     accountData: new AccountData(engine, clock),
-    secondFactors: new SecondFactors(engine, clock),
+    secondFactors: new SecondFactors(engine, clock, box),
     passkeys: new Passkeys(engine, clock),
     linkedIdentities: new LinkedIdentities(engine, clock),
     members: new Members(engine, clock),

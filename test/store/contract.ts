@@ -2,6 +2,8 @@
 
 import { afterEach, beforeEach, describe } from 'vitest';
 import { accountDataContract } from './contract-account-data.ts';
+import { secretsContract } from './contract-secrets.ts';
+import { backlogContract } from './contract-backlog.ts';
 import { accountsContract } from './contract-accounts.ts';
 import { auditContract } from './contract-audit.ts';
 import { idempotencyContract } from './contract-idempotency.ts';
@@ -50,6 +52,8 @@ const CONTRACTS = {
   'linked identities': linkedIdentitiesContract,
   'the operator': operatorContract,
   'usage details': usageDetailsContract,
+  'the backlog': backlogContract,
+  'secrets at rest': secretsContract,
 };
 
 export function storeContract(create: () => Promise<TestDatabase>): void {

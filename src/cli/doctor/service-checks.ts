@@ -13,6 +13,7 @@ import { assertEmailSettings } from '../../main/wire-identity.ts';
 import { assertPaymentSettings } from '../../main/payments.ts';
 import { SPARE_BYTES } from '../../renders/upload-budget.ts';
 import { SCHEMA } from '../../store/migrations.ts';
+import { SecretBox } from '../../store/secret-box.ts';
 import { check, type Finding } from './finding.ts';
 
 const GIGABYTE = 1_000_000_000;
@@ -38,6 +39,7 @@ async function checkDatabase(settings: Settings): Promise<Finding[]> {
     database,
     await check('schema', async () => schemaFinding(found)),
     await check('clock', async () => clockFinding(found)),
+    await check('secrets', async () => secretsFinding(found.secrets, new SecretBox(settings.encryptionKeys))),
   ];
 }
 
@@ -76,6 +78,17 @@ function clockFinding({ now, heartbeatAt }: { now: Date | undefined; heartbeatAt
   const behindMs = heartbeatAt.getTime() - Date.now();
   const latest = `the latest heartbeat of a server was at ${heartbeatAt.toISOString()}`;
   return behindMs > MAX_OFFSET_MS ? { ok: false, detail: `behind: ${latest}` } : { ok: true, detail: latest };
+}
+
+function secretsFinding(counts: ReadonlyMap<string, number>, box: SecretBox): { ok: boolean; detail: string } {
+  const missing = [...counts.keys()].filter((key) => key !== '' && !box.has(key));
+  const count = (of: (key: string) => boolean): number =>
+    [...counts].reduce((sum, [key, secrets]) => (of(key) ? sum + secrets : sum), 0);
+  const current = count((key) => key !== '' && key === box.currentKey);
+  const older = count((key) => key !== '' && key !== box.currentKey);
+  const detail = `${current} encrypted with the first key, ${older} with other keys, ${count((key) => key === '')} plain text`;
+  if (missing.length === 0) return { ok: true, detail };
+  return { ok: false, detail: `${detail}; STORYBAR_ENCRYPTION_KEYS lacks ${missing.join(', ')}` };
 }
 
 async function checkNats(settings: Settings): Promise<Finding[]> {

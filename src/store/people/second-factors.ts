@@ -1,10 +1,11 @@
-// Authenticator apps and recovery codes. Recovery codes arrive as hashes. The secret of an app is stored as it is,
+// Authenticator apps and recovery codes. Recovery codes arrive as hashes. The secret of an app is encrypted and not hashed,
 // because codes are computed from it.
 
 import { must } from '../../primitives/must.ts';
 import { type Actor, type Clock, recordAudit } from '../audit.ts';
 import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { date, integer, text } from '../rows.ts';
+import type { SecretBox, SecretPlace } from '../secret-box.ts';
 
 export interface NewAuthenticator {
   readonly userId: string;
@@ -24,10 +25,12 @@ export interface AuthenticatorState {
 export class SecondFactors {
   readonly #engine: Engine;
   readonly #clock: Clock;
+  readonly #box: SecretBox;
 
-  constructor(engine: Engine, clock: Clock) {
+  constructor(engine: Engine, clock: Clock, box: SecretBox) {
     this.#engine = engine;
     this.#clock = clock;
+    this.#box = box;
   }
 
   /** Returns undefined when the user signs in with the password alone. */
@@ -38,9 +41,9 @@ export class SecondFactors {
        from authenticators a where user_id = :userId`,
       { userId },
     );
-    return (
-      row && { secret: text(row, 'secret'), createdAt: date(row, 'created_at'), recoveryCodes: integer(row, 'codes') }
-    );
+    if (row === undefined) return undefined;
+    const secret = this.#box.open(placeOf(userId), text(row, 'secret'));
+    return { secret, createdAt: date(row, 'created_at'), recoveryCodes: integer(row, 'codes') };
   }
 
   /** Returns false when the user has one already. */
@@ -49,7 +52,7 @@ export class SecondFactors {
       const added = await insertRow(
         session,
         'authenticators',
-        { userId, secret, lastStep: step, createdAt: this.#clock() },
+        { userId, secret: this.#box.seal(placeOf(userId), secret), lastStep: step, createdAt: this.#clock() },
         `on conflict (user_id) do nothing`,
       );
       if (added === 0) return false;
@@ -107,6 +110,10 @@ export class SecondFactors {
     const entry = { actor, action, accountId: text(user, 'account_id'), subject: userId };
     await recordAudit(session, this.#clock().toISOString(), entry);
   }
+}
+
+function placeOf(userId: string): SecretPlace {
+  return { table: 'authenticators', column: 'secret', row: userId };
 }
 
 async function setRecoveryCodes(session: SqlSession, userId: string, hashes: readonly string[]): Promise<void> {

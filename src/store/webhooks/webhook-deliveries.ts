@@ -5,6 +5,7 @@ import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import type { RenderEvent } from '../renders/render.ts';
 import { ROUND, Rounds } from '../bounded/rounds.ts';
 import { integer, type SqlParameters, type SqlRow, text, textOrNull } from '../rows.ts';
+import type { SecretBox } from '../secret-box.ts';
 import { type Clock, recordAudit } from '../audit.ts';
 import { endPending, ensureAccountSecrets, findEndpoint, secretsOf } from './webhook-endpoints.ts';
 import { addDelivery, lockEnabled, publishEvent } from './publish-event.ts';
@@ -70,12 +71,14 @@ export class WebhookDeliveries {
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #owner: string;
+  readonly #box: SecretBox;
   readonly #rounds = new Rounds<SqlRow>((row) => text(row, 'lane'));
 
-  constructor(engine: Engine, clock: Clock, owner: string) {
+  constructor(engine: Engine, clock: Clock, owner: string, box: SecretBox) {
     this.#engine = engine;
     this.#clock = clock;
     this.#owner = owner;
+    this.#box = box;
   }
 
   /**
@@ -167,8 +170,8 @@ export class WebhookDeliveries {
       const claim = integer(row, 'claims');
       const secrets =
         endpointId === null
-          ? await ensureAccountSecrets(session, accountId, at)
-          : await secretsOf(session, accountId, lane, at);
+          ? await ensureAccountSecrets(session, { accountId, at }, this.#box)
+          : await secretsOf(session, { accountId, lane, at }, this.#box);
       const isEnabled = endpointId === null || (await findEndpoint(session, accountId, endpointId))?.isEnabled === true;
       if (isEnabled && secrets.length > 0) return [{ ...found, claim, secrets: secrets.map(({ secret }) => secret) }];
       // Otherwise the delivery would be claimed again whenever its lease runs out.

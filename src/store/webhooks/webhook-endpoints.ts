@@ -6,7 +6,8 @@ import { must } from '../../primitives/must.ts';
 import { type Actor, type Clock, recordAudit } from '../audit.ts';
 import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { changeInSteps } from '../bounded/steps.ts';
-import { integer } from '../rows.ts';
+import { integer, text } from '../rows.ts';
+import type { SecretBox, SecretPlace } from '../secret-box.ts';
 import { lockAccount } from '../accounts/subscriptions.ts';
 import { toEndpoint, toSecret } from './webhook-rows.ts';
 import type { NewWebhookEndpoint, WebhookEndpoint, WebhookSecret } from './webhook.ts';
@@ -20,10 +21,12 @@ const OWN = 'account_id = :accountId and id = :endpointId';
 export class WebhookEndpoints {
   readonly #engine: Engine;
   readonly #clock: Clock;
+  readonly #box: SecretBox;
 
-  constructor(engine: Engine, clock: Clock) {
+  constructor(engine: Engine, clock: Clock, box: SecretBox) {
     this.#engine = engine;
     this.#clock = clock;
+    this.#box = box;
   }
 
   /** Returns the secret of the endpoint, or undefined when the account has `max` endpoints already. */
@@ -44,7 +47,7 @@ export class WebhookEndpoints {
         state: 'enabled',
         createdAt: at,
       });
-      const secret = await addSecret(session, accountId, id, at);
+      const secret = await addSecret(session, { accountId, lane: id, at }, this.#box);
       const details = { host: new URL(url).host, events };
       await recordAudit(session, at, { actor, action: 'webhook.created', accountId, subject: id, details });
       return secret;
@@ -97,7 +100,7 @@ export class WebhookEndpoints {
 
   /** Lists secrets newest first, without those that have expired. */
   async secrets(accountId: string, endpointId: string): Promise<WebhookSecret[]> {
-    return await secretsOf(this.#engine, accountId, endpointId, this.#now());
+    return await secretsOf(this.#engine, { accountId, lane: endpointId, at: this.#now() }, this.#box);
   }
 
   /**
@@ -116,7 +119,7 @@ export class WebhookEndpoints {
   /** Returns the secrets for URLs in requests, newest first. Creates one the first time. */
   async accountSecrets(accountId: string): Promise<WebhookSecret[]> {
     return await this.#engine.transaction(
-      async (session) => await ensureAccountSecrets(session, accountId, this.#now()),
+      async (session) => await ensureAccountSecrets(session, { accountId, at: this.#now() }, this.#box),
     );
   }
 
@@ -162,7 +165,7 @@ export class WebhookEndpoints {
       lane,
     });
     await session.run('delete from webhook_secrets where lane = :lane and expires_at <= :at', { lane, at });
-    const secret = await addSecret(session, accountId, lane, at);
+    const secret = await addSecret(session, { accountId, lane, at }, this.#box);
     const details = { overlapMs };
     await recordAudit(session, at, { actor, action: 'webhook.rotated', accountId, subject: lane, details });
     return secret;
@@ -200,39 +203,52 @@ export async function endPending(engine: Engine, endpointId: string, error: stri
   );
 }
 
+interface SecretsOfLane {
+  readonly accountId: string;
+  readonly lane: string;
+  readonly at: string;
+}
+
 /** Returns the secrets newest first. The current one comes before those that were rotated out. */
 export async function secretsOf(
   session: SqlSession,
-  accountId: string,
-  lane: string,
-  at: string,
+  { accountId, lane, at }: SecretsOfLane,
+  box: SecretBox,
 ): Promise<WebhookSecret[]> {
   const rows = await session.all(
-    `select secret, created_at, expires_at from webhook_secrets
+    `select id, secret, created_at, expires_at from webhook_secrets
      where lane = :lane and account_id = :accountId and (expires_at is null or expires_at > :at)
      order by case when expires_at is null then 0 else 1 end, expires_at desc`,
     { lane, accountId, at },
   );
-  return rows.map(toSecret);
+  return rows.map((row) => {
+    const stored = toSecret(row);
+    return { ...stored, secret: box.open(placeOf(text(row, 'id')), stored.secret) };
+  });
 }
 
 /** Returns the account's own secrets, which sign webhooks to URLs in requests, and creates one on first use. */
 export async function ensureAccountSecrets(
   session: SqlSession,
-  accountId: string,
-  at: string,
+  { accountId, at }: Omit<SecretsOfLane, 'lane'>,
+  box: SecretBox,
 ): Promise<WebhookSecret[]> {
-  const known = await secretsOf(session, accountId, accountId, at);
+  const own = { accountId, lane: accountId, at };
+  const known = await secretsOf(session, own, box);
   if (known.length > 0) return known;
   await lockAccount(session, accountId);
-  const added = await secretsOf(session, accountId, accountId, at);
-  if (added.length === 0) await addSecret(session, accountId, accountId, at);
-  return await secretsOf(session, accountId, accountId, at);
+  const added = await secretsOf(session, own, box);
+  if (added.length === 0) await addSecret(session, own, box);
+  return await secretsOf(session, own, box);
 }
 
-async function addSecret(session: SqlSession, accountId: string, lane: string, at: string): Promise<string> {
-  const secret = createWebhookSecret();
-  const row = { id: randomUUID(), accountId, lane, secret, createdAt: at };
+async function addSecret(session: SqlSession, { accountId, lane, at }: SecretsOfLane, box: SecretBox): Promise<string> {
+  const [id, secret] = [randomUUID(), createWebhookSecret()];
+  const row = { id, accountId, lane, secret: box.seal(placeOf(id), secret), createdAt: at };
   await insertRow(session, 'webhook_secrets', row);
   return secret;
+}
+
+function placeOf(id: string): SecretPlace {
+  return { table: 'webhook_secrets', column: 'secret', row: id };
 }
