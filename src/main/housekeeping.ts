@@ -49,8 +49,7 @@ export class Housekeeping {
     this.#tasks.every(2 * SECOND_MS, 'write refusal counts', async () => await refusals.flush());
     this.#tasks.every(SECOND_MS, 'write request log', async () => await this.#writeRequestLog());
     this.#tasks.every(30 * SECOND_MS, 'delete data of deleted accounts', async () => await this.#purgeAccounts());
-    this.#tasks.every(HOUR_MS, 'remove expired data', async () => await this.#removeExpired());
-    this.#tasks.every(HOUR_MS, 'erase unconfirmed accounts', async () => await this.#eraseUnconfirmed());
+    this.#startHourly();
   }
 
   /** Writes pending entries. A database that is unavailable must not keep the process from ending. */
@@ -100,22 +99,36 @@ export class Housekeeping {
   }
 
   /** A clock that may be years ahead must not delete anything. */
-  async #removeExpired(): Promise<void> {
-    if (!this.#isTimeTrusted) return;
+  /** Each step is a task of its own, so that one that fails doesn't keep the others from running. */
+  #startHourly(): void {
     const { store, replayCache, keepRendersDays } = this.#options;
-    await store.limits?.forget();
-    await store.idempotency.removeExpired();
-    await store.sessions.removeExpired();
-    await store.users.removeExpired();
-    await store.members.removeExpired();
-    await store.passkeys.removeExpired();
-    await replayCache.removeExpired();
-    await store.requests.trim(new Date(Date.now() - KEEP_REQUESTS_DAYS * DAY_MS), MAX_REQUESTS_PER_ACCOUNT);
-    await store.usage.deleteBefore(new Date(Date.now() - keepRendersDays * DAY_MS));
+    const daysAgo = (days: number): Date => new Date(Date.now() - days * DAY_MS);
+    this.#tasks.every(HOUR_MS, 'delete expired replays', async () => {
+      if (this.#isTimeTrusted) await replayCache.removeExpired();
+    });
+    this.#hourly('forget rate limits', async () => await store.limits?.forget());
+    this.#hourly('delete expired idempotency keys', async () => await store.idempotency.removeExpired());
+    this.#hourly('delete expired sessions', async () => await store.sessions.removeExpired());
+    this.#hourly('delete expired links', async () => await store.users.removeExpired());
+    this.#hourly('delete expired invitations', async () => await store.members.removeExpired());
+    this.#hourly('delete expired passkey challenges', async () => await store.passkeys.removeExpired());
+    this.#hourly('delete old requests', async () => await store.requests.deleteBefore(daysAgo(KEEP_REQUESTS_DAYS)));
+    this.#hourly('trim the request log', async (since) => await store.requests.trim(MAX_REQUESTS_PER_ACCOUNT, since));
+    this.#hourly('delete old renders', async () => await store.usage.deleteBefore(daysAgo(keepRendersDays)));
+    this.#hourly('erase unconfirmed accounts', async () => await this.#eraseUnconfirmed());
+  }
+
+  /** By one server for all. Nothing is deleted by a clock that may be years ahead. */
+  #hourly(task: string, work: (since: Date | undefined) => Promise<unknown>): void {
+    this.#tasks.every(HOUR_MS, task, async () => {
+      if (!this.#isTimeTrusted) return;
+      await this.#options.store.sharedTasks.run(task, HOUR_MS, async (since) => {
+        await work(since);
+      });
+    });
   }
 
   async #eraseUnconfirmed(): Promise<void> {
-    if (!this.#isTimeTrusted) return;
     const { store, logger } = this.#options;
     const erased = await store.users.eraseUnconfirmed(new Date(Date.now() - KEEP_UNCONFIRMED_DAYS * DAY_MS));
     if (erased > 0) logger.info({ erased }, 'unconfirmed accounts erased');

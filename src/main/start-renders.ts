@@ -112,7 +112,8 @@ function startTasks(parts: ServerParts, storage: ObjectStorage): PeriodicTasks {
     if (deleted > 0) logger.debug({ deleted }, 'expired objects deleted');
   });
   tasks.every(HOUR_MS, 'delete old records', async () => {
-    if (await isTimeTrusted()) await deleteOldRecords(retention);
+    if (!(await isTimeTrusted())) return;
+    await store.sharedTasks.run('delete old records', HOUR_MS, async () => await deleteOldRecords(retention));
   });
   return tasks;
 }

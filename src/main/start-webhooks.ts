@@ -70,7 +70,10 @@ function startTasks(tasks: PeriodicTasks, parts: ServerParts, mailer: Mailer | u
   tasks.every(HOUR_MS, 'delete old webhooks', async () => {
     // A clock that may be years ahead must not delete anything.
     if (!(await store.ledger.heartbeat()).isTimeTrusted) return;
-    await store.webhookDeliveries.deleteBefore(new Date(Date.now() - KEEP_DAYS * 24 * HOUR_MS));
+    const before = new Date(Date.now() - KEEP_DAYS * 24 * HOUR_MS);
+    await store.sharedTasks.run('delete old webhooks', HOUR_MS, async () => {
+      await store.webhookDeliveries.deleteBefore(before);
+    });
   });
 }
 

@@ -45,7 +45,7 @@ export class Backlog {
     const active = `from renders where lane = :lane and ${ACTIVE}`;
     const counted = await first(
       this.#engine,
-      `select (select count(*) from (select 1 as one ${active} limit :limit) as some) as active,
+      `select (select count(*) from (select 1 as one ${active} limit :limit) as counted) as active,
               (select count(*) from renders where owner is not null and lane = :lane) as claimed,
               (select created_at ${active} order by created_at limit 1) as oldest`,
       { lane, limit: MAX_COUNT },
@@ -64,7 +64,7 @@ export class Backlog {
     const late = "from webhook_deliveries where status = 'pending' and due_at <= :now";
     const counted = await first(
       this.#engine,
-      `select (select count(*) from (select 1 as one ${late} limit :limit) as some) as waiting,
+      `select (select count(*) from (select 1 as one ${late} limit :limit) as counted) as waiting,
               (select due_at ${late} order by due_at limit 1) as oldest,
               (select created_at from render_events where handled_at is null order by created_at, id limit 1) as event`,
       { now: this.#clock(), limit: MAX_COUNT },

@@ -53,6 +53,7 @@ export const TABLES: readonly Table[] = [
   table('periods', 'account_id starts_at', 'ends_at used reserved delivered broken_free broken_charged granted'),
   table('owners', 'id', 'alive_until'),
   table('trusted_time', 'id', 'trusted_at jumped_at'),
+  table('shared_tasks', 'name', 'owner leased_until done_at'),
   table(
     'holds',
     'id',

@@ -137,6 +137,19 @@ create index webhook_deliveries_waiting_since on webhook_deliveries (due_at) whe
   isCompatible: true,
 };
 
+/** The periodic tasks that one server does for all, one row each. */
+const SHARED_TASKS: Migration = {
+  common: `
+create table shared_tasks (
+  name text primary key,
+  owner text,
+  leased_until text,
+  done_at text
+) strict;
+`,
+  isCompatible: true,
+};
+
 /** Applied in order, each once, and never edited after a release. The index + 1 is the schema version. */
 export const MIGRATIONS: readonly Migration[] = [
   ACCOUNTS,
@@ -165,6 +178,7 @@ export const MIGRATIONS: readonly Migration[] = [
   USERS_WITH_NULLS,
   REQUESTS_WITH_NULLS,
   WAITING_SINCE,
+  SHARED_TASKS,
 ];
 
 export interface SchemaState {

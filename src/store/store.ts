@@ -3,6 +3,7 @@
 
 import { Backlog } from './backlog.ts';
 import { SecretBox } from './secret-box.ts';
+import { SharedTasks } from './shared-tasks.ts';
 import type { Engine } from './engine.ts';
 import { AccountData } from './accounts/account-data.ts';
 import { LinkedIdentities } from './people/linked-identities.ts';
@@ -55,6 +56,7 @@ export interface Store {
   readonly members: Members;
   readonly operator: OperatorData;
   readonly backlog: Backlog;
+  readonly sharedTasks: SharedTasks;
   close(): Promise<void>;
 }
 
@@ -91,6 +93,7 @@ export function createStore(
     members: new Members(engine, clock),
     operator: new OperatorData(engine, clock),
     backlog: new Backlog(engine, clock),
+    sharedTasks: new SharedTasks(engine, clock, owner),
     close: async () => await engine.close(),
   };
 }

@@ -59,9 +59,22 @@ export function requestsContract(world: () => World): void {
     const entries = [0, 1, 2, 3, 4].map((age) => request(mine, age));
     await requests.append([...entries, request(other, 0), request(other, 50)]);
     const before = new Date('2026-03-10T11:30:00.000Z');
-    expect(await requests.trim(before, 3)).toBe(3);
+    expect((await requests.deleteBefore(before)) + (await requests.trim(3))).toBe(3);
     expect(await requests.list(mine, { count: 10 })).toEqual(entries.slice(0, 3));
     expect(await requests.list(other, { count: 10 })).toHaveLength(1);
+  });
+
+  it('trims only accounts with requests since the last time', async () => {
+    const { requests } = world().store;
+    const [quiet, busy] = [await account(), await account()];
+    await requests.append([30, 31, 32].map((age) => request(quiet, age * 60)));
+    await requests.append([0, 1, 30 * 60].map((age) => request(busy, age)));
+    const since = new Date('2026-03-10T11:30:00.000Z');
+    expect(await requests.trim(2, since)).toBe(1);
+    expect(await requests.list(quiet, { count: 10 })).toHaveLength(3);
+    expect(await requests.list(busy, { count: 10 })).toHaveLength(2);
+    expect(await requests.trim(2)).toBe(1);
+    expect(await requests.list(quiet, { count: 10 })).toHaveLength(2);
   });
 
   it('trims in batches, so that other writers wait for none of them long', async () => {
@@ -82,7 +95,8 @@ export function requestsContract(world: () => World): void {
     const requests = new RequestLog(watched);
     await requests.append(Array.from({ length: 1_203 }, () => request(mine, 60)));
     await requests.append(Array.from({ length: 700 }, (_, index) => request(other, index / 60)));
-    expect(await requests.trim(new Date('2026-03-10T11:30:00.000Z'), 100)).toBe(1_803);
+    const old = await requests.deleteBefore(new Date('2026-03-10T11:30:00.000Z'));
+    expect(old + (await requests.trim(100))).toBe(1_803);
     expect(Math.max(...deletions)).toBeLessThanOrEqual(500);
     expect(await requests.list(other, { count: 1_000 })).toHaveLength(100);
   });

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe } from 'vitest';
 import { accountDataContract } from './contract-account-data.ts';
+import { sharedTasksContract } from './contract-shared-tasks.ts';
 import { secretsContract } from './contract-secrets.ts';
 import { backlogContract } from './contract-backlog.ts';
 import { accountsContract } from './contract-accounts.ts';
@@ -54,6 +55,7 @@ const CONTRACTS = {
   'usage details': usageDetailsContract,
   'the backlog': backlogContract,
   'secrets at rest': secretsContract,
+  'shared tasks': sharedTasksContract,
 };
 
 export function storeContract(create: () => Promise<TestDatabase>): void {

@@ -38,6 +38,7 @@ async function fill(database: TestDatabase): Promise<World> {
   });
   await renders.cancel({ accountId: 'a7' }, 'job');
   await ledger.heartbeat();
+  await world.store.sharedTasks.run('a task', 1_000, async () => undefined);
   await usage.addRefusals([{ accountId: 'a7', mode: 'live', outcome: 'rate_limited', count: 3 }]);
   await usage.details('a7', '2026-01-01', '2026-01-02');
   await payments.once('evt', 'type', async () => undefined);

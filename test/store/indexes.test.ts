@@ -12,11 +12,12 @@ import { DAY, DELIVERED, FAILED, World } from './world.ts';
 
 const url = inject('postgresUrl');
 
-/** Tables with one row per live process or shard, and the lanes and accounts that a statement itself finds through an index. */
-const SMALL = /\b(?:owners|o|trusted_time|stored_bytes_total|lanes|accounts_waiting|picked|CONSTANT ROW)\b/u;
+/** Tables with one row per live process or shard, and the rows that a statement itself finds through an index. */
+const SMALL = /\b(?:owners|o|trusted_time|stored_bytes_total|lanes|accounts_waiting|picked|counted|CONSTANT ROW)\b/u;
 
 /** A statement reads only the first rows of these indexes, or they contain only what waits or runs right now. */
-const SMALL_INDEXES = /INDEX (?:accounts_by_age|render_events_pending|renders_ended_assets|holds_reserved)$/u;
+const SMALL_INDEXES =
+  /INDEX (?:accounts_by_age|render_events_pending|renders_ended_assets|renders_claimed|holds_reserved)$/u;
 
 function recording(engine: Engine, seen: Map<string, SqlParameters>): Engine {
   const record = (session: SqlSession): SqlSession => ({
@@ -138,7 +139,10 @@ async function useAll(world: World, store: Store) {
   await store.members.removeExpired();
   await store.passkeys.removeExpired();
   await payments.deleteBefore(world.clock());
-  await store.requests.trim(world.clock(), 10);
+  await store.requests.deleteBefore(world.clock());
+  await store.requests.trim(10);
+  await store.requests.trim(10, world.clock());
+  await store.sharedTasks.run('a task', DAY, async () => undefined);
   await store.renders.deleteBefore(world.clock());
   await store.users.eraseUnconfirmed(world.clock());
   await store.accountData.erase(id, 'cli:x');

@@ -12,7 +12,8 @@ import { type SqlParameters, type SqlRow, storedValue, text } from '../rows.ts';
  */
 export type SqlCondition = readonly [sql: string, parameters: SqlParameters];
 
-const CHANGED_ROWS = 20;
+/** PostgreSQL blocks nothing else, so its steps are longer. */
+const CHANGED_ROWS = { sqlite: 20, postgres: 500 } as const;
 const LISTED_ROWS = 250;
 const SCANNED_ROWS = 250;
 export const SUMMED_ROWS = 500;
@@ -40,6 +41,26 @@ export async function deleteInSteps(
   return await changeInSteps(engine, [`delete from ${table}`, {}], { table, key, condition });
 }
 
+/**
+ * Deletes all rows with an `id` whose time is before `end`, oldest first, and returns their number. The column needs an index. Each
+ * step begins where the last one ended, because PostgreSQL would otherwise read all rows that were deleted before again.
+ */
+export async function deleteOldest(
+  engine: Engine,
+  { table, column, end }: { readonly table: string; readonly column: string; readonly end: string },
+): Promise<number> {
+  const rows = CHANGED_ROWS[engine.dialect];
+  const oldest = `select id from ${table} where ${column} >= :from and ${column} < :end order by ${column} limit :rows`;
+  const sql = `delete from ${table} where id in (${oldest}) returning ${column} as bound`;
+  let total = 0;
+  for (let from = ''; ; await yieldToEventLoop()) {
+    const deleted = await engine.all(sql, { from, end, rows });
+    total += deleted.length;
+    if (deleted.length < rows) return total;
+    from = deleted.map((row) => text(row, 'bound')).reduce((last, bound) => (bound > last ? bound : last), from);
+  }
+}
+
 /** Updates all rows that match, and returns their number. A changed row must not match any more. */
 export async function changeInSteps(
   engine: Engine,
@@ -49,12 +70,13 @@ export async function changeInSteps(
   const columns = rows.key.join(', ');
   const [condition, parameters] = rows.condition;
   const some = `select ${columns} from ${rows.table} where ${condition} limit :rows`;
+  const step = CHANGED_ROWS[engine.dialect];
   for (let total = 0; ; await yieldToEventLoop()) {
     const sql = `${change} where (${columns}) in (${some})`;
-    const changed = await engine.run(sql, { ...values, ...parameters, rows: CHANGED_ROWS });
+    const changed = await engine.run(sql, { ...values, ...parameters, rows: step });
     total += changed;
     // Another server may change the same rows at the same time, so a short step doesn't mean that no rows are left.
-    if (changed < CHANGED_ROWS && (await engine.all(some, { ...parameters, rows: 1 })).length === 0) return total;
+    if (changed < step && (await engine.all(some, { ...parameters, rows: 1 })).length === 0) return total;
   }
 }
 

@@ -3,7 +3,7 @@ import { BROKEN_CHARGED, BROKEN_FREE } from '../../account/broken-delivery.ts';
 import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
 import { integer, integerOrNull, oneOf, type SqlRow, text } from '../rows.ts';
 import type { Clock } from '../audit.ts';
-import { deleteInSteps, listInSteps } from '../bounded/steps.ts';
+import { deleteOldest, listInSteps } from '../bounded/steps.ts';
 import { storeDay, usageDetails, type RenderKind, type UsageDay, type UsageDetail } from './usage-details.ts';
 
 export interface RenderSummary {
@@ -156,7 +156,7 @@ export class Usage {
       const day = text(oldest, 'finished_at').slice(0, 10);
       await storeDay(this.#engine, day);
       const end = nextDay(day) < at.toISOString() ? nextDay(day) : at.toISOString();
-      deleted += await deleteInSteps(this.#engine, 'holds', ['id'], ['finished_at < :end', { end }]);
+      deleted += await deleteOldest(this.#engine, { table: 'holds', column: 'finished_at', end });
     }
   }
 }

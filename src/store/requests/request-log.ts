@@ -8,6 +8,7 @@ import {
   EVERY_ROW,
   type SqlCondition,
   deleteInSteps,
+  deleteOldest,
   listInSteps,
   rangesOf,
   SUMMED_ROWS,
@@ -53,6 +54,8 @@ const COLUMNS = 'id, account_id, at, key_id, path, status, code, duration_ms, cr
 const BATCH = 50;
 /** The maximum number of index entries that one statement skips. */
 const SKIPPED_ROWS = 10_000;
+/** How late a request may be written: while the database is unavailable, requests wait in memory. */
+const LATE_MS = 3_600_000;
 const ORDER = ['at', 'id'] as const;
 
 export class RequestLog {
@@ -89,13 +92,19 @@ export class RequestLog {
     return row && toRequest(row);
   }
 
-  /** Deletes requests older than `before`, and all but the newest `maxPerAccount` requests of each account. */
-  async trim(before: Date, maxPerAccount: number): Promise<number> {
-    let deleted = await deleteInSteps(this.#engine, 'requests', ['id'], ['at < :before', { before }]);
-    // A range has at most as many rows as an account may have, so only its last account can have too many.
-    const rows = Math.min(maxPerAccount, SUMMED_ROWS);
-    const ranges = rangesOf(this.#engine, { table: 'requests', column: 'account_id', within: EVERY_ROW, rows });
-    for await (const { to: accountId } of ranges) {
+  /** Deletes requests older than `before`. */
+  async deleteBefore(before: Date): Promise<number> {
+    return await deleteOldest(this.#engine, { table: 'requests', column: 'at', end: before.toISOString() });
+  }
+
+  /**
+   * Deletes all but the newest `maxPerAccount` requests of each account. With `since`, only accounts with later requests are looked
+   * at, because the others can't have more than before.
+   */
+  async trim(maxPerAccount: number, since?: Date): Promise<number> {
+    let deleted = 0;
+    const accounts = since === undefined ? this.#largeAccounts(maxPerAccount) : this.#accountsSince(since);
+    for await (const accountId of accounts) {
       const last = await this.#nthNewest(accountId, maxPerAccount);
       if (last === undefined) continue;
       const [older, parameters] = compare(ORDER, '<', last);
@@ -103,6 +112,24 @@ export class RequestLog {
       deleted += await deleteInSteps(this.#engine, 'requests', ['id'], tooMany);
     }
     return deleted;
+  }
+
+  /** A range has at most as many rows as an account may have, so only its last account can have too many. */
+  async *#largeAccounts(maxPerAccount: number): AsyncGenerator<string> {
+    const rows = Math.min(maxPerAccount, SUMMED_ROWS);
+    const ranges = rangesOf(this.#engine, { table: 'requests', column: 'account_id', within: EVERY_ROW, rows });
+    for await (const { to } of ranges) yield to;
+  }
+
+  async *#accountsSince(since: Date): AsyncGenerator<string> {
+    const start = new Date(since.getTime() - LATE_MS).toISOString();
+    const within: SqlCondition = ['at >= :start', { start }];
+    const seen = new Set<string>();
+    for await (const { after, to } of rangesOf(this.#engine, { table: 'requests', column: 'at', within })) {
+      const sql = 'select distinct account_id from requests where at >= :start and at > :after and at <= :to';
+      for (const row of await this.#engine.all(sql, { start, after, to })) seen.add(text(row, 'account_id'));
+    }
+    yield* seen;
   }
 
   /** Returns the time and id of the nth newest request, or undefined when the account has fewer. */
