@@ -3,7 +3,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { generateClientLists } from './generate-client-lists.ts';
 import { generateClientTypes } from './generate-client-types.ts';
-import { generateHeifConverter, generateJpegCodec, generatePngEncoder, generateToneMapper } from './generate-assembly.ts';
+import {
+  generateHeifConverter,
+  generateJpegCodec,
+  generatePngEncoder,
+  generateToneMapper,
+} from './generate-assembly.ts';
 import { generateCollection } from './generate-collection.ts';
 import { generateCoverage } from './generate-coverage.ts';
 import { generateConfiguration, generateErrors, generateOpenApi } from './generate-docs.ts';

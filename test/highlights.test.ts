@@ -110,7 +110,8 @@ describe('a hundred captions in at least thirty scripts', () => {
       const bar = barOf(text, preset, 'reveal');
       const pages: DrawnPages = new Map();
       const plain = draw(barOf(text, preset, 'none'), new Map());
-      if (changedPixels(draw({ ...bar, lit: bar.words.length }, pages), plain).length > 0) wrong.push(`${text}: the end`);
+      if (changedPixels(draw({ ...bar, lit: bar.words.length }, pages), plain).length > 0)
+        wrong.push(`${text}: the end`);
       const nothing = draw({ ...bar, lit: 0 }, pages);
       const seen = new Set<number>();
       let before = nothing;

@@ -36,7 +36,16 @@ const UNDECODABLE = /monkey12|corrupt-header|giant-image/u;
 const SMALL = /white-1x1|testorig|hopper|ink/u;
 /** The segments of the output, besides a profile. */
 const HEADERS = 700;
-const FOLDERS = ['jpeg_photos', 'jpeg_variants', 'jpeg_hdr', 'jpeg_orientation', 'jpeg_corrupt', 'tiny', 'bombs', '../photos'];
+const FOLDERS = [
+  'jpeg_photos',
+  'jpeg_variants',
+  'jpeg_hdr',
+  'jpeg_orientation',
+  'jpeg_corrupt',
+  'tiny',
+  'bombs',
+  '../photos',
+];
 const JPEGS = FOLDERS.flatMap((folder) => filesOf(folder)).filter((file) => /\.(?:jpe?g|mpo)$/u.test(file));
 
 /** The rows outside the bars, and the rows of MCUs around them, that have changed. */
@@ -45,7 +54,8 @@ async function changedRows(source: Buffer, { bytes, bars, width, height }: Rende
   const [before, after] = [must(pixels[0], 'source'), must(pixels[1], 'output')];
   expect(after.length).toBe(before.length);
   const stride = width * 3;
-  const isNear = (row: number): boolean => bars.some(({ top, height: rows }) => row >= top - 17 && row < top + rows + 17);
+  const isNear = (row: number): boolean =>
+    bars.some(({ top, height: rows }) => row >= top - 17 && row < top + rows + 17);
   const isChanged = (row: number): boolean =>
     before.compare(after, row * stride, (row + 1) * stride, row * stride, (row + 1) * stride) !== 0;
   return Array.from({ length: height }, (_, row) => row).filter((row) => !isNear(row) && isChanged(row));

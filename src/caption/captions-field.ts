@@ -61,7 +61,10 @@ export function parseCues(
   const overlays = cues.slice(0, MAX_CUES).flatMap((cue) => overlaysOf(cue, position ?? null, paged, faults));
   checkLimits(overlays, faults);
   if (overlays.length === 0 && faults.length === faultsBefore) {
-    report(faults, 'Captions have no cue with text. Send the content of an SRT or WebVTT file, or a transcript as JSON.');
+    report(
+      faults,
+      'Captions have no cue with text. Send the content of an SRT or WebVTT file, or a transcript as JSON.',
+    );
   }
   return [...withLanguage(overlays, hasLanguage ? undefined : transcriptLanguage(language))];
 }
@@ -86,7 +89,10 @@ function readSource(source: unknown, faults: FieldFault[]): Transcript | undefin
     return readTranscript(JSON.parse(source), faults);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    report(faults, "Captions start like JSON but aren't valid JSON. Send the whole response of the service, or SRT or WebVTT.");
+    report(
+      faults,
+      "Captions start like JSON but aren't valid JSON. Send the whole response of the service, or SRT or WebVTT.",
+    );
     return undefined;
   }
 }
@@ -104,7 +110,12 @@ function readSubtitles(source: string): Transcript {
 }
 
 /** A cue as one overlay, or as one per phrase if it becomes pages. */
-function overlaysOf(cue: ReadCue, position: number | null, paging: Paging | undefined, faults: FieldFault[]): Overlay[] {
+function overlaysOf(
+  cue: ReadCue,
+  position: number | null,
+  paging: Paging | undefined,
+  faults: FieldFault[],
+): Overlay[] {
   const { text, start, end, words, isEstimated, pointer, line, problem } = cue;
   const reportCue = (detail: string): void => {
     faults.push({ pointer, code: 'invalid_captions', detail: line === undefined ? detail : `Line ${line}: ${detail}` });

@@ -57,10 +57,7 @@ export function formatFor<Source extends OutputSource>(source: Source, { format 
 }
 
 /** For values that don't come from a form. */
-export function checkOutput(
-  { format, quality, colorSpace }: RequestedOutput,
-  source: OutputSource,
-): RequestedOutput {
+export function checkOutput({ format, quality, colorSpace }: RequestedOutput, source: OutputSource): RequestedOutput {
   if (format !== undefined) assertFormatFits({ format }, source);
   if (quality !== undefined && !(Number.isInteger(quality) && quality >= 1 && quality <= MAX_QUALITY)) {
     const detail = `Quality must be a whole number between 1 and ${MAX_QUALITY}; got ${quality}.`;

@@ -17,6 +17,10 @@ function parseCount(name: 'max_words' | 'max_lines', fields: FieldReader): numbe
   const { minimum, maximum } = CAPTION_FIELDS[name];
   const count = fields.integer(name);
   if (count === undefined || (count >= minimum && count <= maximum)) return count;
-  fields.add(name, 'out_of_range', `${capitalize(name)} must be from ${minimum} to ${maximum}; got ${fields.shown(name)}.`);
+  fields.add(
+    name,
+    'out_of_range',
+    `${capitalize(name)} must be from ${minimum} to ${maximum}; got ${fields.shown(name)}.`,
+  );
   return undefined;
 }

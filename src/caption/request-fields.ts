@@ -109,8 +109,7 @@ export const CAPTION_FIELDS = {
     type: 'integer',
     minimum: 1,
     maximum: 4,
-    description:
-      `The most lines of a page, at the size of the style. Default: ${DEFAULT_MAX_LINES}, for transcripts. Only for \`captions\`.`,
+    description: `The most lines of a page, at the size of the style. Default: ${DEFAULT_MAX_LINES}, for transcripts. Only for \`captions\`.`,
   },
   position: {
     type: 'number',

@@ -75,7 +75,9 @@ export type CaptionStyle = ValuesOf<typeof STYLE_FIELDS>;
 export type Alignment = ValueOf<typeof STYLE_FIELDS.align>;
 export type Weight = ValueOf<typeof STYLE_FIELDS.weight>;
 
-export function highlightOf({ highlight = 'none' }: CaptionStyle = {}): Exclude<CaptionStyle['highlight'], string | undefined> {
+export function highlightOf({
+  highlight = 'none',
+}: CaptionStyle = {}): Exclude<CaptionStyle['highlight'], string | undefined> {
   return typeof highlight === 'string' ? { mode: highlight } : highlight;
 }
 

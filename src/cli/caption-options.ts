@@ -37,7 +37,9 @@ export async function captionFields(
 function withStyleOptions(
   values: Readonly<Record<string, string | boolean>>,
 ): Readonly<Record<string, string | boolean>> {
-  const own = STYLE_OPTIONS.flatMap((key) => (values[key] === undefined ? [] : [[key, styleValue(values[key])] as const]));
+  const own = STYLE_OPTIONS.flatMap((key) =>
+    values[key] === undefined ? [] : [[key, styleValue(values[key])] as const],
+  );
   if (own.length === 0) return values;
   const rest = Object.entries(values).filter(([option]) => !STYLE_OPTIONS.some((key) => key === option));
   const style = styleObject(String(values['style'] ?? ''));

@@ -193,7 +193,10 @@ export function parseFacts(value: unknown, recipe: Recipe): RenderFacts {
     throw new InvalidReport('facts.layout', "doesn't fit the recipe");
   }
   if (bars.length < least || bars.length > most) {
-    throw new InvalidReport('facts.bars', `${bars.length} instead of ${least === most ? least : `${least} to ${most}`}`);
+    throw new InvalidReport(
+      'facts.bars',
+      `${bars.length} instead of ${least === most ? least : `${least} to ${most}`}`,
+    );
   }
   return facts;
 }

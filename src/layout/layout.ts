@@ -60,7 +60,11 @@ export function layoutOverlays(overlays: readonly Overlay[], canvas: Size, measu
       return block;
     };
     const pages = pagesOf(overlay, () => pageMeasurer(overlay, canvas, margins, measurerFor, blockOf));
-    return pages.map(({ overlay: page, firstWord }) => ({ ...blockOf(page), page, source: { overlay: index, firstWord } }));
+    return pages.map(({ overlay: page, firstWord }) => ({
+      ...blockOf(page),
+      page,
+      source: { overlay: index, firstWord },
+    }));
   });
   const pages = blocks.map(({ page }) => page);
   const rows = placeBars(
@@ -82,7 +86,12 @@ export function layoutOverlays(overlays: readonly Overlay[], canvas: Size, measu
 
 type PageBlock = Omit<Bar, 'top' | 'isMoved' | 'page' | 'source' | 'words' | 'lit'> & { readonly measurer: Measurer };
 
-function layoutPage({ text, lang, style }: Overlay, canvas: Size, margins: Margins, measurerFor: MeasurerFor): PageBlock {
+function layoutPage(
+  { text, lang, style }: Overlay,
+  canvas: Size,
+  margins: Margins,
+  measurerFor: MeasurerFor,
+): PageBlock {
   const room = { width: canvas.width, height: canvas.height - margins.top - margins.bottom };
   const look = lookOf(style);
   const scale = scaleFor(canvas, look, margins);

@@ -1,6 +1,13 @@
 // Converts the style that a client requests to the look of one caption: its colors, and the space around its text.
 
-import { type Alignment, type CaptionStyle, HIGHLIGHT_COLORS, type HighlightMode, highlightOf, type Weight } from '../caption/style.ts';
+import {
+  type Alignment,
+  type CaptionStyle,
+  HIGHLIGHT_COLORS,
+  type HighlightMode,
+  highlightOf,
+  type Weight,
+} from '../caption/style.ts';
 import { presetOf, type Surround } from '../caption/style-presets.ts';
 import { must } from '../primitives/must.ts';
 import { type Color, contrast, luminance } from './contrast.ts';

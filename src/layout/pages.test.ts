@@ -58,7 +58,9 @@ describe('pages of a phrase', () => {
   });
 
   it('keep the words of scripts without spaces together', () => {
-    expect(textsOf(pagesOf('今日はいい天気ですね', { maxLines: 4, maxWords: 3 }, 1)).join('|')).toBe('今日はいい|天気ですね');
+    expect(textsOf(pagesOf('今日はいい天気ですね', { maxLines: 4, maxWords: 3 }, 1)).join('|')).toBe(
+      '今日はいい|天気ですね',
+    );
   });
 });
 

@@ -41,7 +41,12 @@ interface FoundPart {
 }
 
 /** One box per word. A word without anything to draw has no part. */
-export function wordBoxes(bar: LaidOutLines, words: readonly TimedWord[], width: number, measurer: Measurer): WordBox[] {
+export function wordBoxes(
+  bar: LaidOutLines,
+  words: readonly TimedWord[],
+  width: number,
+  measurer: Measurer,
+): WordBox[] {
   const boxes: WordPart[][] = words.map(() => []);
   const edges = rowEdges(bar);
   for (const [line, placed] of bar.lines.entries()) {

@@ -121,7 +121,8 @@ export class PageDrawing {
     const text = this.#layers.text.slice();
     const rest = this.#lines.map((letters, line) => {
       const others = letters.slice();
-      for (const part of parts) if (part.line === line) this.#eachRow(part.cell, (from, to) => others.fill(0, from, to));
+      for (const part of parts)
+        if (part.line === line) this.#eachRow(part.cell, (from, to) => others.fill(0, from, to));
       return others;
     });
     for (const { cell } of parts) {
@@ -195,7 +196,11 @@ export class PageDrawing {
   }
 
   /** Draws some columns of a state. */
-  #draw(pixels: Uint8ClampedArray, regions: readonly Columns[], { surround, boxes = [], text, lit, emoji }: State): void {
+  #draw(
+    pixels: Uint8ClampedArray,
+    regions: readonly Columns[],
+    { surround, boxes = [], text, lit, emoji }: State,
+  ): void {
     const { left, columns } = this.#layers;
     const { look, fontSize } = this.#bar;
     const words = wordsOf(pixels);

@@ -119,7 +119,8 @@ export class TextEngine {
     const bands: Band[] = [];
     for (const { top, bottom, bars } of groupOverlapping(all)) {
       const [first] = bars;
-      if (bars.length === 1 && first) bands.push({ ...rowsOf(first), ...(yield* this.#drawBar(first, canvas.width, pages)) });
+      if (bars.length === 1 && first)
+        bands.push({ ...rowsOf(first), ...(yield* this.#drawBar(first, canvas.width, pages)) });
       else bands.push(yield* this.#merge({ top, bottom, bars }, canvas.width, pages));
     }
     return bands;
@@ -205,7 +206,8 @@ export class TextEngine {
     const zoom = part?.zoom;
     const runs = bar.lines.filter((_, line) => part === undefined || line === part.line).flatMap(paintedRuns);
     // A label is the same, whatever becomes of its words.
-    const hasShape = (surround === 'outline' && (part === undefined || zoom !== undefined)) || (surround === 'box' && !part);
+    const hasShape =
+      (surround === 'outline' && (part === undefined || zoom !== undefined)) || (surround === 'box' && !part);
     const kinds = { hasEmoji: runs.some(({ kind }) => kind === 'emoji'), hasShape };
     for (const strips of stripsOf({ width, height: bar.height }, kinds, this.#maxCanvasPixels)) {
       pixels.add(this.#paintStrips(bar, { runs, fonts, width, zoom }, strips), strips);

@@ -39,7 +39,8 @@ interface LaidOut extends LayoutFacts {
   readonly warningsOfBars: readonly (readonly LayoutWarning[])[];
 }
 
-type Drawing = Pick<RecipeBase, 'canvas' | 'overlays' | 'watermark' | 'lastFrame' | 'soundLead'> & Pick<TransparentRecipe, 'shownAt'>;
+type Drawing = Pick<RecipeBase, 'canvas' | 'overlays' | 'watermark' | 'lastFrame' | 'soundLead'> &
+  Pick<TransparentRecipe, 'shownAt'>;
 
 /** Lays out everything. Rendering and the layout endpoint both start here, so they agree. */
 export async function layOut(recipe: Drawing, tools: RenderTools, stopwatch: Stopwatch): Promise<LaidOut> {
@@ -75,7 +76,9 @@ export async function layOut(recipe: Drawing, tools: RenderTools, stopwatch: Sto
 /** Changes a text, or each word of one with timed words. */
 function withTexts(overlay: Overlay, change: (text: string) => string): Overlay {
   const { text, words } = overlay;
-  return words === undefined ? { ...overlay, text: change(text) } : { ...overlay, ...mapWords({ text, words }, change) };
+  return words === undefined
+    ? { ...overlay, text: change(text) }
+    : { ...overlay, ...mapWords({ text, words }, change) };
 }
 
 /** In capitals, where the style wants them and the fonts have them. */

@@ -44,7 +44,12 @@ function pageReport(bar: Bar): PageReport {
 
 function wordReport(bar: Bar, { from, to, start, end }: TimedWord, index: number): WordReport {
   const parts = must(bar.words[index], 'the box of the word');
-  const { left, right, top, bottom } = boundsOf(parts.map(({ box }) => box)) ?? { left: 0, right: 0, top: 0, bottom: 0 };
+  const { left, right, top, bottom } = boundsOf(parts.map(({ box }) => box)) ?? {
+    left: 0,
+    right: 0,
+    top: 0,
+    bottom: 0,
+  };
   return {
     text: bar.text.slice(from, to),
     start,

@@ -13,6 +13,8 @@ export function litAt(bar: Bar, milliseconds: number): Bar {
     const appeared = words.filter(({ start }) => isShownAt({ start }, milliseconds)).length;
     return appeared === words.length ? bar : { ...bar, lit: appeared };
   }
-  const lit = litTimes(words, page.end ?? Number.POSITIVE_INFINITY).findIndex((times) => isShownAt(times, milliseconds));
+  const lit = litTimes(words, page.end ?? Number.POSITIVE_INFINITY).findIndex((times) =>
+    isShownAt(times, milliseconds),
+  );
   return lit < 0 ? bar : { ...bar, lit };
 }

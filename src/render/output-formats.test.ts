@@ -64,17 +64,24 @@ describe('an image in another format', () => {
     ['jpeg', undefined],
     ['jpeg', 'srgb'],
     ['webp', undefined],
-  ] as const)('has no metadata as %s with the color space %s, except for a profile that is kept', async (format, colorSpace) => {
-    const asset = await sharp(await photo(3, '#4682b4'))
-      .withExif({ IFD0: { Artist: 'Someone' } })
-      .withIccProfile('p3')
-      .jpeg()
-      .toBuffer();
-    const { bytes } = await render(asset, { format, ...(colorSpace && { colorSpace }) });
-    const { exif, icc, xmp } = await sharp(bytes).metadata();
-    const isKept = format === 'jpeg' && colorSpace === undefined;
-    expect({ exif, hasProfile: icc !== undefined, xmp }).toEqual({ exif: undefined, hasProfile: isKept, xmp: undefined });
-  });
+  ] as const)(
+    'has no metadata as %s with the color space %s, except for a profile that is kept',
+    async (format, colorSpace) => {
+      const asset = await sharp(await photo(3, '#4682b4'))
+        .withExif({ IFD0: { Artist: 'Someone' } })
+        .withIccProfile('p3')
+        .jpeg()
+        .toBuffer();
+      const { bytes } = await render(asset, { format, ...(colorSpace && { colorSpace }) });
+      const { exif, icc, xmp } = await sharp(bytes).metadata();
+      const isKept = format === 'jpeg' && colorSpace === undefined;
+      expect({ exif, hasProfile: icc !== undefined, xmp }).toEqual({
+        exif: undefined,
+        hasProfile: isKept,
+        xmp: undefined,
+      });
+    },
+  );
 
   it('an image is refused when a side is too long for the format', async () => {
     const probe = { kind: 'image', width: 16_384, height: 16, isSrgb: false } as const;
@@ -188,41 +195,51 @@ describe('a JPEG that stays a JPEG', () => {
     };
     const [source, srgb] = [await recipeFor('source'), await recipeFor('srgb')];
     expect([source.sourcePixels, srgb.sourcePixels]).toEqual(['kept', 'reencoded']);
-    const shown = async ({ bytes }: Rendered): Promise<Buffer> => await sharp(bytes).toColorspace('srgb').raw().toBuffer();
+    const shown = async ({ bytes }: Rendered): Promise<Buffer> =>
+      await sharp(bytes).toColorspace('srgb').raw().toBuffer();
     const [actual, expected] = [await shown(source), await shown(srgb)];
     const difference = expected.reduce((sum, value, at) => sum + Math.abs(value - (actual[at] ?? 0)), 0);
     expect(difference / expected.length).toBeLessThan(1);
     // Without the conversion, red would be more than ten levels off.
-    const reddest = expected.reduce((best, value, at) => (at % 3 === 0 && value > (expected[best] ?? 0) ? at : best), 0);
+    const reddest = expected.reduce(
+      (best, value, at) => (at % 3 === 0 && value > (expected[best] ?? 0) ? at : best),
+      0,
+    );
     for (const channel of [0, 1, 2]) {
       expect(Math.abs((actual[reddest + channel] ?? 0) - (expected[reddest + channel] ?? 0))).toBeLessThan(10);
     }
   });
 
-  it.each(['no profile', 'a gray profile'])('keeps the luma of a gray image with %s below color emoji', async (kind) => {
-    const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const;
-    const plain = await sharp({ create: { ...SIZE, channels: 3, background: '#888', noise } })
-      .toColorspace('b-w')
-      .jpeg({ quality: 85 })
-      .toBuffer();
-    const gray = kind === 'no profile' ? plain : withProfile(plain, grayProfile(1.8));
-    const overlays = [{ text: 'Hi 🍎', position: 50 }];
-    const recipe = composeImageRecipe(await probeImage(gray), overlays, DEFAULT_IMAGE_LIMITS, {
-      output: { format: 'jpeg' },
-    });
-    const { bytes, sourcePixels, bars } = await renderOnImage(recipe, gray, tools);
-    const { channels, icc } = await sharp(bytes).metadata();
-    expect([sourcePixels, channels, icc !== undefined]).toEqual(['kept', 3, kind !== 'no profile']);
-    const untouched = (must(bars[0], 'the bar').top - 17) * SIZE.width * 3;
-    const [before, after] = [
-      await sharp(plain).toColorspace('srgb').raw().toBuffer(),
-      await sharp(bytes, { ignoreIcc: true }).raw().toBuffer(),
-    ];
-    expect(after.subarray(0, untouched).equals(before.subarray(0, untouched))).toBe(true);
-  });
+  it.each(['no profile', 'a gray profile'])(
+    'keeps the luma of a gray image with %s below color emoji',
+    async (kind) => {
+      const noise = { type: 'gaussian', mean: 128, sigma: 30 } as const;
+      const plain = await sharp({ create: { ...SIZE, channels: 3, background: '#888', noise } })
+        .toColorspace('b-w')
+        .jpeg({ quality: 85 })
+        .toBuffer();
+      const gray = kind === 'no profile' ? plain : withProfile(plain, grayProfile(1.8));
+      const overlays = [{ text: 'Hi 🍎', position: 50 }];
+      const recipe = composeImageRecipe(await probeImage(gray), overlays, DEFAULT_IMAGE_LIMITS, {
+        output: { format: 'jpeg' },
+      });
+      const { bytes, sourcePixels, bars } = await renderOnImage(recipe, gray, tools);
+      const { channels, icc } = await sharp(bytes).metadata();
+      expect([sourcePixels, channels, icc !== undefined]).toEqual(['kept', 3, kind !== 'no profile']);
+      const untouched = (must(bars[0], 'the bar').top - 17) * SIZE.width * 3;
+      const [before, after] = [
+        await sharp(plain).toColorspace('srgb').raw().toBuffer(),
+        await sharp(bytes, { ignoreIcc: true }).raw().toBuffer(),
+      ];
+      expect(after.subarray(0, untouched).equals(before.subarray(0, untouched))).toBe(true);
+    },
+  );
 
   it('is encoded with its own tables and color resolution when it must be encoded again', async () => {
-    const cut = await sharp(jpeg).resize(320, 232, { fit: 'fill' }).withMetadata({ orientation: 6 }).jpeg({ quality: 70 });
+    const cut = await sharp(jpeg)
+      .resize(320, 232, { fit: 'fill' })
+      .withMetadata({ orientation: 6 })
+      .jpeg({ quality: 70 });
     const asset = await cut.toBuffer();
     const { bytes, sourcePixels } = await render(asset, { format: 'jpeg' });
     const [before, after] = [must(readHeaders(asset), 'headers'), must(readHeaders(bytes), 'headers')];
@@ -234,12 +251,11 @@ describe('a JPEG that stays a JPEG', () => {
     expect(steps(after).toSorted()).toEqual(steps(before).toSorted());
     expect((await sharp(bytes).metadata()).chromaSubsampling).toBe('4:2:0');
     expect(bytes.length).toBeLessThan(asset.length * 1.1);
-    const [expected, actual] = [
-      await sharp(asset).autoOrient().raw().toBuffer(),
-      await sharp(bytes).raw().toBuffer(),
-    ];
+    const [expected, actual] = [await sharp(asset).autoOrient().raw().toBuffer(), await sharp(bytes).raw().toBuffer()];
     const top = 232 * 3 * 60;
-    const difference = expected.subarray(0, top).reduce((sum, value, at) => sum + Math.abs(value - (actual[at] ?? 0)), 0);
+    const difference = expected
+      .subarray(0, top)
+      .reduce((sum, value, at) => sum + Math.abs(value - (actual[at] ?? 0)), 0);
     expect(difference / top).toBeLessThan(6);
   });
 

@@ -121,7 +121,10 @@ describe('POST /v1/layout with a transcript', () => {
       status: 400,
       errors: [{ pointer: '#/captions', code: 'too_large' }],
     });
-    expect(await problemOf(await askLayout(padded(2_200_000)))).toMatchObject({ status: 413, code: 'request_too_large' });
+    expect(await problemOf(await askLayout(padded(2_200_000)))).toMatchObject({
+      status: 413,
+      code: 'request_too_large',
+    });
   });
 });
 
@@ -149,7 +152,11 @@ describe('POST /v1/overlay with a transcript', () => {
 
 describe('a stored request', () => {
   it('keeps only the words and times of a transcript', () => {
-    const captions = { ...TRANSCRIPT, confidence: 0.9, words: TRANSCRIPT.words.map((word) => ({ ...word, speaker: 1 })) };
+    const captions = {
+      ...TRANSCRIPT,
+      confidence: 0.9,
+      words: TRANSCRIPT.words.map((word) => ({ ...word, speaker: 1 })),
+    };
     const kept = { name: 'captions', value: TRANSCRIPT };
     const asValue = storeRequest({ fields: [{ name: 'captions', value: captions }], isJson: true });
     expect(restoreRequest(asValue, undefined).fields).toEqual([kept]);

@@ -33,7 +33,11 @@ const wordsOf = ({ text, words = [] }: Overlay): string[] =>
 describe('a transcript', () => {
   it.each([
     ['English', 'Hello there. How are you? Fine!', ['Hello there.', 'How are you?', 'Fine!']],
-    ['abbreviations', 'Dr. Smith met J. Doe at 3.5 miles. Then left.', ['Dr. Smith met J. Doe at 3.5 miles.', 'Then left.']],
+    [
+      'abbreviations',
+      'Dr. Smith met J. Doe at 3.5 miles. Then left.',
+      ['Dr. Smith met J. Doe at 3.5 miles.', 'Then left.'],
+    ],
     ['quotes', 'She said “stop.” Nobody did.', ['She said “stop.”', 'Nobody did.']],
     ['Hindi', 'यह एक है। वह दो है।', ['यह एक है।', 'वह दो है।']],
     ['Urdu', 'یہ ایک ہے۔ وہ دو ہے۔', ['یہ ایک ہے۔', 'وہ دو ہے۔']],
@@ -109,8 +113,16 @@ describe('cues', () => {
   it('find the words of scripts without spaces', () => {
     const [thai] = parse({ captions: [{ text: 'สวัสดีครับ', start: 0, end: 1 }], style: { highlight: 'color' } });
     expect(thai?.words?.length).toBe(2);
-    const [japanese] = parse({ captions: [{ text: '「今日は」いい天気。', start: 0, end: 1 }], style: { highlight: 'color' } });
-    expect(japanese && wordsOf(japanese).map((word) => word.split(' ')[0])).toEqual(['「今日', 'は」', 'いい', '天気。']);
+    const [japanese] = parse({
+      captions: [{ text: '「今日は」いい天気。', start: 0, end: 1 }],
+      style: { highlight: 'color' },
+    });
+    expect(japanese && wordsOf(japanese).map((word) => word.split(' ')[0])).toEqual([
+      '「今日',
+      'は」',
+      'いい',
+      '天気。',
+    ]);
   });
 
   it('can be longer than 180 characters when they are paged', () => {
@@ -131,7 +143,10 @@ describe('cues', () => {
 describe('fields about words', () => {
   it('are checked', () => {
     const captions = speech('Hi');
-    expect(codesOf({ captions, max_words: 13, max_lines: 0 })).toEqual(['#/max_words out_of_range', '#/max_lines out_of_range']);
+    expect(codesOf({ captions, max_words: 13, max_lines: 0 })).toEqual([
+      '#/max_words out_of_range',
+      '#/max_lines out_of_range',
+    ]);
     expect(codesOf({ captions, max_words: 'x' })).toEqual(['#/max_words wrong_type']);
     expect(codesOf({ captions, style: { highlight: 'glow' } })).toEqual(['#/style/highlight invalid_choice']);
     expect(codesOf({ captions, style: { highlight: { color: 'red', size: 2 } } })).toEqual([

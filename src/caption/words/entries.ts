@@ -86,7 +86,11 @@ export function readWords(
 /** Undefined for a word without visible text, which is skipped, and for an invalid one, which is reported. */
 function checkedText(text: unknown, pointer: string, reader: EntryReader): string | undefined {
   if (typeof text !== 'string') {
-    report(reader, pointer, `A word needs its text in "text" or "word"; got ${text === undefined ? 'none' : typeName(text)}.`);
+    report(
+      reader,
+      pointer,
+      `A word needs its text in "text" or "word"; got ${text === undefined ? 'none' : typeName(text)}.`,
+    );
     return undefined;
   }
   const word = cleanWord(text);

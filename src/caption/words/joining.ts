@@ -25,7 +25,18 @@ export interface JoinedText {
 /** East Asian letters and punctuation, which have no space on either side. */
 const CJK = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\u3001-\u303f\u30fc\uff01-\uff65`;
 /** Scripts with spaces between phrases, not between words. */
-const UNSPACED = ['Thai', 'Lao', 'Khmer', 'Myanmar', 'Tibetan', 'Javanese', 'Balinese', 'Tai_Tham', 'Tai_Le', 'New_Tai_Lue']
+const UNSPACED = [
+  'Thai',
+  'Lao',
+  'Khmer',
+  'Myanmar',
+  'Tibetan',
+  'Javanese',
+  'Balinese',
+  'Tai_Tham',
+  'Tai_Le',
+  'New_Tai_Lue',
+]
   .map((script) => String.raw`\p{Script=${script}}`)
   .join('');
 const CJK_AT_JOINT = new RegExp(`(?:[${CJK}]\\p{M}*$)`, 'u');

@@ -3,7 +3,26 @@
 import { parseLanguage } from '../language.ts';
 
 /** Whisper writes names in English. These are the languages whose letters or capitals differ from those of others. */
-const NAMED = ['ja', 'zh', 'yue', 'ko', 'tr', 'az', 'el', 'lt', 'nl', 'ga', 'sr', 'bg', 'mk', 'ro', 'mr', 'ne', 'fa', 'ur'];
+const NAMED = [
+  'ja',
+  'zh',
+  'yue',
+  'ko',
+  'tr',
+  'az',
+  'el',
+  'lt',
+  'nl',
+  'ga',
+  'sr',
+  'bg',
+  'mk',
+  'ro',
+  'mr',
+  'ne',
+  'fa',
+  'ur',
+];
 const names = new Intl.DisplayNames('en', { type: 'language' });
 
 /** A BCP 47 tag, or undefined. Some services write `en_us`. */

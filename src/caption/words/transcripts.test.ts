@@ -143,7 +143,10 @@ describe('words', () => {
   });
 
   it('of an entry per word of whisper.cpp become speech', () => {
-    const transcription = [' Ask', ' not', '.'].map((text, at) => ({ text, offsets: { from: at * 100, to: at * 100 + 90 } }));
+    const transcription = [' Ask', ' not', '.'].map((text, at) => ({
+      text,
+      offsets: { from: at * 100, to: at * 100 + 90 },
+    }));
     expect(read({ transcription })).toMatchObject({ texts: ['Ask not.'], isSpeech: true });
   });
 
@@ -161,7 +164,11 @@ describe('a fault', () => {
     ['an end before the start', { words: [{ word: 'a', start: 2, end: 1 }] }, '#/captions/words/0/end'],
     ['a word that is too long', { words: [{ word: 'a'.repeat(61), start: 1, end: 2 }] }, '#/captions/words/0'],
     ['words out of order', { words: timed(['a', 'b']).toReversed() }, '#/captions/words/1/start'],
-    ['a word of a cue', [{ text: 'a', start: 0, end: 1, words: [{ text: 'a', start: -1, end: 1 }] }], '#/captions/0/words/0/start'],
+    [
+      'a word of a cue',
+      [{ text: 'a', start: 0, end: 1, words: [{ text: 'a', start: -1, end: 1 }] }],
+      '#/captions/0/words/0/start',
+    ],
     ['a cue without an end', [{ text: 'a', start: 0 }], '#/captions/0/end'],
     ['a number instead of a cue', [1], '#/captions/0'],
     ['a word of a segment', { segments: [{ words: [1] }] }, '#/captions/segments/0/words/0'],

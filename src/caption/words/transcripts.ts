@@ -4,7 +4,16 @@
 import type { FieldFault } from '../../errors.ts';
 import { typeName } from '../quote.ts';
 import { shareTime, isSingleWord } from './estimate.ts';
-import { type EntryReader, isObject, type JsonObject, type ReadWord, readTimes, readWords, report, type Times } from './entries.ts';
+import {
+  type EntryReader,
+  isObject,
+  type JsonObject,
+  type ReadWord,
+  readTimes,
+  readWords,
+  report,
+  type Times,
+} from './entries.ts';
 import { alignWords, cleanLongText, joinWords, needsSpace, partsOfWords } from './joining.ts';
 import { readTokens } from './tokens.ts';
 import { atClusters, inOrder, type TimedWord } from './timed-words.ts';
@@ -43,7 +52,10 @@ const SHAPES: readonly Shape[] = [
   { example: 'results.channels[0].alternatives[0].words (Deepgram)', read: readDeepgram },
   { example: '{"transcription": [{"offsets", "text"}]} (whisper.cpp)', read: readWhisperCpp },
   { example: '{"segments": [{"words"}]} (OpenAI, Whisper)', read: readSegments },
-  { example: '{"words": [{"text" or "word", "start", "end"}]} (OpenAI, ElevenLabs; AssemblyAI with "audio_duration")', read: readFlatWords },
+  {
+    example: '{"words": [{"text" or "word", "start", "end"}]} (OpenAI, ElevenLabs; AssemblyAI with "audio_duration")',
+    read: readFlatWords,
+  },
 ];
 
 /** Every key that a shape has. */
@@ -71,7 +83,11 @@ export function readTranscript(value: unknown, faults: FieldFault[]): Transcript
     if (transcript) return transcript;
   }
   const known = SHAPES.map(({ example }) => example).join('; ');
-  report(reader, POINTER, `Captions must be SRT, WebVTT, or JSON of one of these shapes: ${known}. Got ${typeName(value)} of another shape.`);
+  report(
+    reader,
+    POINTER,
+    `Captions must be SRT, WebVTT, or JSON of one of these shapes: ${known}. Got ${typeName(value)} of another shape.`,
+  );
   return undefined;
 }
 
@@ -90,11 +106,16 @@ function readCue(entry: unknown, pointer: string, reader: EntryReader): ReadCue[
     return [];
   }
   const times = readTimes(entry, pointer, reader);
-  if (times && times.end === times.start) report(reader, `${pointer}/end`, `It must end after its start at ${times.start} s.`);
+  if (times && times.end === times.start)
+    report(reader, `${pointer}/end`, `It must end after its start at ${times.start} s.`);
   const words = wordsIn(entry, pointer, reader);
   const { text } = entry;
   if (typeof text !== 'string' && words === undefined) {
-    report(reader, `${pointer}/text`, `A cue needs its text as a string; got ${text === undefined ? 'none' : typeName(text)}.`);
+    report(
+      reader,
+      `${pointer}/text`,
+      `A cue needs its text as a string; got ${text === undefined ? 'none' : typeName(text)}.`,
+    );
     return [];
   }
   return times ? [cueOf({ text, words, times, pointer })] : [];
@@ -104,7 +125,8 @@ function readCue(entry: unknown, pointer: string, reader: EntryReader): ReadCue[
 function wordsIn(entry: JsonObject, pointer: string, reader: EntryReader): readonly ReadWord[] | undefined {
   const { words } = entry;
   if (words === undefined || words === null) return undefined;
-  if (Array.isArray(words)) return words.length === 0 ? undefined : readWords(words, `${pointer}/words`, reader, hasTimes(entry));
+  if (Array.isArray(words))
+    return words.length === 0 ? undefined : readWords(words, `${pointer}/words`, reader, hasTimes(entry));
   report(reader, `${pointer}/words`, `Words must be an array; got ${typeName(words)}.`);
   return undefined;
 }
@@ -116,7 +138,9 @@ function hasTimes({ start, end }: JsonObject): boolean {
 function readSegments(value: unknown, reader: EntryReader): Transcript | undefined {
   if (!isObject(value) || !Array.isArray(value['segments'])) return undefined;
   const segments: readonly unknown[] = value['segments'];
-  const hasWords = segments.some((segment) => isObject(segment) && Array.isArray(segment['words']) && segment['words'].length > 0);
+  const hasWords = segments.some(
+    (segment) => isObject(segment) && Array.isArray(segment['words']) && segment['words'].length > 0,
+  );
   // OpenAI has the words beside the segments.
   if (!hasWords && Array.isArray(value['words']) && value['words'].length > 0) return undefined;
   const pointerOf = (index: number): string => `${POINTER}/segments/${index}`;

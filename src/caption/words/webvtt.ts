@@ -13,7 +13,9 @@ interface VttWord {
 }
 
 export function toWebVtt(pages: readonly VttPage[]): string {
-  const cues = pages.map(({ start, end, ...page }) => `${timestamp(start)} --> ${timestamp(end)}\n${cueText(page, start)}\n`);
+  const cues = pages.map(
+    ({ start, end, ...page }) => `${timestamp(start)} --> ${timestamp(end)}\n${cueText(page, start)}\n`,
+  );
   return `WEBVTT\n\n${cues.join('\n')}`;
 }
 

@@ -18,7 +18,8 @@ const TABLE_TAGS = ['A2B0', 'A2B1', 'A2B2', 'D2B0', 'D2B1', 'D2B2', 'D2B3'];
 /** Returns `undefined` for a profile that isn't of the supported kinds, or isn't for images with this number of components. */
 export function conversionToProfile(profile: Uint8Array, components: number): ConvertWords | undefined {
   const tags = profile.length <= MAX_PROFILE_BYTES ? readTags(profile) : undefined;
-  if (tags === undefined || tags.connectionSpace !== 'XYZ ' || TABLE_TAGS.some((name) => tags.has(name))) return undefined;
+  if (tags === undefined || tags.connectionSpace !== 'XYZ ' || TABLE_TAGS.some((name) => tags.has(name)))
+    return undefined;
   if (tags.colorSpace === 'GRAY' && components === 1) return grayConversion(tags);
   return tags.colorSpace === 'RGB ' && components === 3 ? rgbConversion(tags) : undefined;
 }
