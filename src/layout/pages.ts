@@ -7,7 +7,7 @@ import { sliceWords, type TimedWord, type WordedText } from '../caption/words/ti
 import { must } from '../primitives/must.ts';
 
 /** A page as an overlay of its own, and which words of the phrase it has. */
-export interface Page {
+export interface PhrasePage {
   readonly overlay: Overlay;
   readonly firstWord: number;
 }
@@ -26,7 +26,7 @@ const PAGE_COST = 1;
 const CLAUSE_COST = 0.3;
 const LENGTH_COST = 0.8;
 
-export function pagesOf(overlay: Overlay, measurerFor: () => PageMeasurer): Page[] {
+export function pagesOf(overlay: Overlay, measurerFor: () => PageMeasurer): PhrasePage[] {
   const { words, paging } = overlay;
   if (words === undefined || paging === undefined) return [{ overlay, firstWord: 0 }];
   const measurer = measurerFor();

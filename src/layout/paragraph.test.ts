@@ -28,7 +28,12 @@ function runsOf(text: string): string[] {
 describe('layoutParagraph: lines', () => {
   it('lays out a short paragraph as one line of its measured size', () => {
     expect(layout('hello', 5)).toEqual([
-      { width: 25, ascent: 7.5, descent: 2, runs: [{ text: 'hello', kind: 'text', rtl: false, x: 0 }] },
+      {
+        width: 25,
+        ascent: 7.5,
+        descent: 2,
+        runs: [{ text: 'hello', kind: 'text', rtl: false, x: 0, source: { start: 0, lead: 0 } }],
+      },
     ]);
   });
 
@@ -154,9 +159,9 @@ describe('layoutParagraph: runs', () => {
   it('puts emoji into runs of their own, in order from left to right', () => {
     const [line] = layout('hi 😀😂 yo', 100);
     expect(line?.runs).toEqual([
-      { text: 'hi ', kind: 'text', rtl: false, x: 0 },
-      { text: '😀😂', kind: 'emoji', rtl: false, x: 15 },
-      { text: ' yo', kind: 'text', rtl: false, x: 35 },
+      { text: 'hi ', kind: 'text', rtl: false, x: 0, source: { start: 0, lead: 0 } },
+      { text: '😀😂', kind: 'emoji', rtl: false, x: 15, source: { start: 0, lead: 3 } },
+      { text: ' yo', kind: 'text', rtl: false, x: 35, source: { start: 0, lead: 7 } },
     ]);
     expect(line?.width).toBe(50);
   });

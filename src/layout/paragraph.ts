@@ -15,7 +15,7 @@ interface PlacedRun extends Run {
 }
 
 /** Where the text of a run comes from. */
-export interface RunSource {
+interface RunSource {
   /** Where its characters of one direction start in the caption. */
   readonly start: number;
   /** How many drawn characters of them are in runs before it. */

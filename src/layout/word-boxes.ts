@@ -9,7 +9,7 @@ import type { Measurer } from './measurer.ts';
 import { drawnLength } from './paragraph.ts';
 
 /** Rows are relative to the bar, columns to the canvas. */
-export interface Box {
+export interface PixelBox {
   readonly left: number;
   readonly right: number;
   readonly top: number;
@@ -20,9 +20,9 @@ export interface Box {
 export interface WordPart {
   readonly line: number;
   /** The advance width of its letters with some space beside them, and the rows of the line without its padding. */
-  readonly box: Box;
+  readonly box: PixelBox;
   /** The pixels of the line that belong to it, in whole pixels. Its rows are those that no other line uses more. */
-  readonly cell: Box;
+  readonly cell: PixelBox;
 }
 
 export type WordBox = readonly WordPart[];
@@ -90,7 +90,7 @@ function asideOf(parts: readonly FoundPart[], em: number): number {
 function boxRows(
   { look, fontSize, height }: LaidOutLines,
   { top, bottom, baseline, ascent, descent }: LaidOutLines['lines'][number],
-): Pick<Box, 'top' | 'bottom'> {
+): Pick<PixelBox, 'top' | 'bottom'> {
   const padding = SPACINGS[look.surround].padding * fontSize;
   const clearance = BOX_CLEARANCE * fontSize;
   return {
@@ -100,7 +100,7 @@ function boxRows(
 }
 
 /** The smallest box around all parts of a word. Undefined for a word without any. */
-export function boundsOf(parts: readonly Box[]): Box | undefined {
+export function boundsOf(parts: readonly PixelBox[]): PixelBox | undefined {
   if (parts.length === 0) return undefined;
   return {
     left: Math.min(...parts.map(({ left }) => left)),

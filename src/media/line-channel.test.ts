@@ -49,7 +49,7 @@ describe('LineChannel', () => {
   it('closes when a line exceeds the size limit', async () => {
     const { events, feed } = openChannel();
     const part = 'x'.repeat(64 * 1024);
-    for (let count = 0; count < 17; count += 1) await feed(part);
+    for (let count = 0; count < 65; count += 1) await feed(part);
     expect(events).toEqual(['invalid', 'closed']);
   });
 

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { must } from '../primitives/must.ts';
 
 /** Far above any task or result. The limit keeps a compromised child from filling our memory. */
-const MAX_MESSAGE_CHARACTERS = 1024 * 1024;
+const MAX_MESSAGE_CHARACTERS = 4 * 1024 * 1024;
 
 export interface ChannelHandlers {
   readonly onClose: () => void;

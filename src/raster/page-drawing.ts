@@ -4,7 +4,7 @@
 import type { Color } from '../layout/contrast.ts';
 import type { Bar } from '../layout/layout.ts';
 import { type Highlight, OUTLINE_WIDTH } from '../layout/look.ts';
-import type { Box, WordPart } from '../layout/word-boxes.ts';
+import type { PixelBox, WordPart } from '../layout/word-boxes.ts';
 import { must } from '../primitives/must.ts';
 import { compositeOver, mix, wordsByCoverage, wordsOf } from './band.ts';
 import { grown } from './grown-mask.ts';
@@ -15,7 +15,7 @@ export interface WordZoom {
   readonly scale: number;
   readonly x: number;
   readonly y: number;
-  readonly columns: Pick<Box, 'left' | 'right'>;
+  readonly columns: Pick<PixelBox, 'left' | 'right'>;
 }
 
 /** A line by itself, or a larger word of it. */
@@ -34,7 +34,7 @@ const BOX_RADIUS = 0.2;
 /** What one state draws, in the order of drawing. All masks have the columns and rows of the page. */
 interface State {
   readonly surround: SurroundPainter;
-  readonly boxes?: readonly Box[];
+  readonly boxes?: readonly PixelBox[];
   /** Text in the color of the style. */
   readonly text: Uint8Array;
   /** Text in the color of the highlight. */
@@ -109,9 +109,7 @@ export class PageDrawing {
     const text = new Uint8Array(this.#layers.text.length);
     for (const { line, cell } of parts) {
       const letters = must(this.#lines[line], 'the letters of the line');
-      this.#eachRow(cell, (from, to) => {
-        for (let at = from; at < to; at += 1) text[at] = Math.max(text[at] ?? 0, letters[at] ?? 0);
-      });
+      this.#eachRow(cell, (from, to) => addCoverage(text, letters, from, to));
     }
     return text;
   }
@@ -127,7 +125,8 @@ export class PageDrawing {
     });
     for (const { cell } of parts) {
       this.#eachRow(cell, (from, to) => {
-        for (let at = from; at < to; at += 1) text[at] = Math.max(...rest.map((letters) => letters[at] ?? 0));
+        text.fill(0, from, to);
+        for (const letters of rest) addCoverage(text, letters, from, to);
       });
     }
     return text;
@@ -222,7 +221,7 @@ export class PageDrawing {
   }
 }
 
-type Columns = Pick<Box, 'left' | 'right'>;
+type Columns = Pick<PixelBox, 'left' | 'right'>;
 
 const ALL_COLUMNS: Columns = { left: 0, right: Number.POSITIVE_INFINITY };
 
@@ -230,10 +229,18 @@ function columnsOf({ cell }: WordPart): Columns {
   return cell;
 }
 
+/** Adds letters to those of a mask. */
+function addCoverage(mask: Uint8Array, letters: Uint8Array, from: number, to: number): void {
+  for (let at = from; at < to; at += 1) {
+    const coverage = letters[at] as number;
+    if (coverage > (mask[at] as number)) mask[at] = coverage;
+  }
+}
+
 type BoxPainter = (line: Int32Array, column: number, row: number, isBelow: boolean) => void;
 
 /** Draws a row of a rounded box over, or below, what is there. */
-function boxPainter(box: Box, color: Color, radius: number): BoxPainter {
+function boxPainter(box: PixelBox, color: Color, radius: number): BoxPainter {
   const shades = wordsByCoverage(color);
   const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
   const corner = Math.min(radius, x - box.left, y - box.top);

@@ -18,7 +18,7 @@ const BLUE_DIFFERENCE = [-0.1146, -0.3854, 0.5].map((weight) => (weight * 224) /
 const RED_DIFFERENCE = [0.5, -0.4542, -0.0458].map((weight) => (weight * 224) / 255) as [number, number, number];
 
 /** A band of the same rows that has been converted. */
-export interface ConvertedBand {
+interface ConvertedBand {
   readonly band: Band;
   readonly planar: PlanarBand;
 }

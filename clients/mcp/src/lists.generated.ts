@@ -9,6 +9,14 @@ export const STYLE_PRESETS = [
   "plain"
 ] as const;
 
+export const HIGHLIGHTS = [
+  "none",
+  "color",
+  "box",
+  "pop",
+  "reveal"
+] as const;
+
 export const SAFE_AREAS = [
   "none",
   "tiktok",
@@ -61,6 +69,9 @@ export const LIMITS = {
   "MAX_OVERLAYS": 10,
   "MAX_CAPTIONS_BYTES": 1048576,
   "MAX_CUES": 500,
+  "MAX_WORDS": 3000,
+  "MAX_PAGE_WORDS": 12,
+  "MAX_PAGE_LINES": 4,
   "MIN_SIDE": 16,
   "MAX_SIDE": 8192
 } as const;

@@ -869,7 +869,7 @@ export interface components {
                 renders: number;
                 credits: number;
             }[];
-            /** @description Delivered renders per day and key, as far back as single renders are kept. */
+            /** @description Delivered renders per day and key. */
             keys: {
                 /** Format: date */
                 day: string;

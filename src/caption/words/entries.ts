@@ -118,7 +118,7 @@ export function readTimes(
   return undefined;
 }
 
-export function readTime(value: unknown, name: string, pointer: string, reader: EntryReader): number | undefined {
+function readTime(value: unknown, name: string, pointer: string, reader: EntryReader): number | undefined {
   const unit = reader.perSecond === 1 ? 'seconds' : 'milliseconds';
   if (typeof value === 'number' && Number.isFinite(value) && value >= 0) {
     return toMilliseconds(value / reader.perSecond);

@@ -5,7 +5,7 @@ import { findWords, shareTime } from './estimate.ts';
 import { alignWords, cleanLongText } from './joining.ts';
 import { inOrder, type TimedWord } from './timed-words.ts';
 
-export interface InlineWords {
+interface InlineWords {
   readonly words: readonly TimedWord[];
   /** Set where several words share an inline time. */
   readonly isEstimated?: true;

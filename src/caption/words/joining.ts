@@ -17,7 +17,7 @@ export interface TextRange {
 }
 
 /** One range per word. */
-export interface JoinedText {
+interface JoinedText {
   readonly text: string;
   readonly ranges: readonly TextRange[];
 }

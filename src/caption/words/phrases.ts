@@ -16,13 +16,13 @@ const GREEK_QUESTION = /\p{Script=Greek}.*;$/su;
 const ENDS_CLAUSE = /[\p{Terminal_Punctuation}\p{Pd}\u2026][\p{Pe}\p{Pf}\p{Pi}"']*$/u;
 
 /** A phrase with the time at which its last page ends. */
-export interface Phrase extends WordedText {
+interface Phrase extends WordedText {
   readonly start: number;
   readonly end: number;
 }
 
 /** The indexes of words after which a sentence ends. */
-export function sentenceEnds({ text, words }: WordedText): Set<number> {
+function sentenceEnds({ text, words }: WordedText): Set<number> {
   const ends = new Set<number>();
   const starts = Array.from(sentenceSegmenter.segment(text.replaceAll('\n', ' ')), ({ index }) => index);
   let next = 0;

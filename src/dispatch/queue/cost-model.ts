@@ -1,5 +1,6 @@
 // Estimates how long a render takes, from the renders before it: a moving average of milliseconds per unit of work.
 
+import { wordCount } from '../../caption/captions-field.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { Recipe } from '../../render/compose.ts';
 import type { VideoRecipe } from '../../render/video-recipe.ts';
@@ -77,9 +78,12 @@ function classOf(recipe: Recipe): RenderClass {
   return recipe.kind === 'video' && recipe.video.tags.transfer !== 'sdr' ? 'hdr' : recipe.kind;
 }
 
+/** A page has about this many words. */
+const WORDS_PER_BAR = 5;
+
 function unitsOf(recipe: Recipe): number {
   // A layout draws nothing, so its cost depends on its bars and not on its size.
-  if (recipe.kind === 'layout') return Math.max(1, recipe.overlays.length);
+  if (recipe.kind === 'layout') return Math.max(1, recipe.overlays.length, wordCount(recipe.overlays) / WORDS_PER_BAR);
   const megapixels = Math.max(MIN_MEGAPIXELS, (recipe.canvas.width * recipe.canvas.height) / 1e6);
   return recipe.kind === 'video' ? megapixels * Math.max(1, framesOf(recipe)) : megapixels;
 }

@@ -24,8 +24,8 @@ export interface ListenerOptions {
 const HEARTBEAT_MS = 1_000;
 const IDLE_TIMEOUT_MS = 30_000;
 const MAX_REPORT_BYTES = 256 * 1024;
-/** The facts of a render are sent as a header, and the layout of subtitles has hundreds of bars. */
-const MAX_HEADER_BYTES = 1024 * 1024;
+/** The facts of a render are sent as a header, and the layout of a transcript has thousands of words. */
+const MAX_HEADER_BYTES = 4 * 1024 * 1024;
 const PATH =
   /^\/sessions\/(?<session>[\da-f-]{36})\/(?:tickets\/(?<generation>\d{1,9})|attempts\/(?<attempt>\d{1,9})\/(?<part>[a-z]+))$/u;
 const METHODS: Readonly<Record<AttemptPart, string>> = {

@@ -6,7 +6,7 @@ import { parseControlMessage, type StepMessage } from '../shared/control-message
 import { ApiServerUnreachable, TicketRejected } from './api-server-client.ts';
 
 /** Far longer than a recipe with the longest subtitles. */
-const MAX_LINE_CHARACTERS = 1_000_000;
+const MAX_LINE_CHARACTERS = 4_000_000;
 
 export class ControlStreamReader {
   readonly #response: IncomingMessage;
