@@ -53,6 +53,7 @@ export type ErrorCode =
   | 'strict_warnings'
   | 'internal_error'
   | 'overloaded'
+  | 'out_of_memory'
   | 'renderer_unavailable'
   | 'storage_unavailable'
   | 'storage_full'

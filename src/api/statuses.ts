@@ -222,8 +222,7 @@ export const PROBLEMS = {
   asset_undecodable: {
     status: 422,
     title: "File can't be decoded",
-    advice:
-      'The format is supported, but the file is damaged or incomplete, or it takes too much memory to decode. Export it again.',
+    advice: 'The format is supported, but the file is damaged or incomplete. Export it again.',
   },
   asset_unreachable: {
     status: 422,
@@ -278,6 +277,12 @@ export const PROBLEMS = {
     status: 503,
     title: 'Overloaded',
     advice: "We're at capacity. Retry after `retry-after` seconds.",
+  },
+  out_of_memory: {
+    status: 503,
+    title: 'Not enough memory for this file',
+    advice:
+      'The file is valid and within your plan, but the server has too little memory for it. Send a smaller file, or ask the operator to give workers more memory.',
   },
   renderer_unavailable: {
     status: 503,

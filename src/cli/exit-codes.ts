@@ -91,6 +91,7 @@ export const EXIT_CODES = {
   strict_warnings: 65,
   internal_error: 70,
   overloaded: 69,
+  out_of_memory: 69,
   renderer_unavailable: 69,
   storage_unavailable: 69,
   storage_full: 69,

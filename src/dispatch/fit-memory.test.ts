@@ -1,36 +1,56 @@
 import { describe, expect, it } from 'vitest';
-import { fitMemory } from './fit-memory.ts';
+import { fitMemory, largestPhoto, type PoolMemory } from './fit-memory.ts';
 
 const GB = 1024 ** 3;
 const MB = 1024 ** 2;
-const WANTED = {
-  image: { workers: 2, memoryBytes: 2 * GB },
-  video: { workers: 1, memoryBytes: 4 * GB },
-};
+const pools = (images: number, imageBytes: number, videos: number, videoBytes: number): PoolMemory => ({
+  image: { workers: images, memoryBytes: imageBytes },
+  video: { workers: videos, memoryBytes: videoBytes },
+});
+const WANTED = pools(2, 2 * GB, 1, 4 * GB);
+const usedBy = ({ image, video }: PoolMemory): number =>
+  image.workers * image.memoryBytes + video.workers * video.memoryBytes;
 
 describe('fitMemory', () => {
-  it('keeps the limits without a container, and in a container that is large enough', () => {
-    expect(fitMemory(WANTED, undefined)).toEqual({ image: 2 * GB, video: 4 * GB });
-    expect(fitMemory(WANTED, 8.5 * GB)).toEqual({ image: 2 * GB, video: 4 * GB });
+  it('keeps workers and limits without a container, and in a container that is large enough', () => {
+    expect(fitMemory(WANTED, undefined)).toEqual(WANTED);
+    expect(fitMemory(WANTED, 8.5 * GB)).toEqual(WANTED);
   });
 
-  it('shrinks the limits in proportion, so that all workers and the server fit into the container', () => {
-    const { image, video } = fitMemory(WANTED, 4.5 * GB);
-    expect({ image, video }).toEqual({ image: 1 * GB, video: 2 * GB });
-    expect(2 * image + video).toBeLessThanOrEqual(4 * GB);
+  it('shrinks limits first, as far as every asset still fits', () => {
+    const fitted = fitMemory(WANTED, 4.5 * GB);
+    expect(fitted).toEqual(pools(2, 1 * GB, 1, 2 * GB));
+    expect(usedBy(fitted)).toBeLessThanOrEqual(4 * GB);
   });
 
-  it('never goes below what a worker needs to start', () => {
-    expect(fitMemory(WANTED, 512 * MB)).toEqual({ image: 256 * MB, video: 256 * MB });
+  it('starts fewer workers before an asset does not fit any more', () => {
+    const fitted = fitMemory(pools(8, 2 * GB, 3, 4 * GB), 4.5 * GB);
+    expect(fitted.image.workers + fitted.video.workers).toBeLessThan(4);
+    expect(fitted.image.memoryBytes).toBeGreaterThanOrEqual(1 * GB);
+    expect(fitted.video.memoryBytes).toBeGreaterThanOrEqual(1_152 * MB);
+    expect(usedBy(fitted)).toBeLessThanOrEqual(4 * GB);
+    expect(largestPhoto(fitted.image.memoryBytes)).toBeUndefined();
   });
 
-  it('never raises a limit', () => {
-    const small = { image: { workers: 1, memoryBytes: 100 * MB }, video: { workers: 1, memoryBytes: 300 * MB } };
-    expect(fitMemory(small, 256 * MB)).toEqual({ image: 100 * MB, video: 256 * MB });
+  it('leaves room for a photo of 24 megapixels in a container of 2 GB with default settings', () => {
+    const fitted = fitMemory(pools(2, 2 * GB, 2, 4 * GB), 2 * GB);
+    expect([fitted.image.workers, fitted.video.workers]).toEqual([1, 1]);
+    expect(usedBy(fitted)).toBeLessThanOrEqual(1.5 * GB);
+    expect(largestPhoto(fitted.image.memoryBytes)).toBeGreaterThanOrEqual(24);
+  });
+
+  it('never goes below what a worker needs to start, and keeps one worker of each kind', () => {
+    expect(fitMemory(WANTED, 512 * MB)).toEqual(pools(1, 256 * MB, 1, 256 * MB));
+  });
+
+  it('never raises a limit or a number of workers', () => {
+    const small = pools(1, 100 * MB, 1, 300 * MB);
+    const { image, video } = fitMemory(small, 256 * MB);
+    expect(image).toEqual({ workers: 1, memoryBytes: 100 * MB });
+    expect(video.memoryBytes).toBeLessThanOrEqual(300 * MB);
   });
 
   it('ignores workers that are not started', () => {
-    const images = { ...WANTED, video: { workers: 0, memoryBytes: 4 * GB } };
-    expect(fitMemory(images, 4.5 * GB)).toMatchObject({ image: 2 * GB });
+    expect(fitMemory(pools(2, 2 * GB, 0, 4 * GB), 4.5 * GB)).toEqual(pools(2, 2 * GB, 0, 4 * GB));
   });
 });

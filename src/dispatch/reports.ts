@@ -105,6 +105,7 @@ const factsSchema = sizeSchema.extend({
 /** A worker on another machine also has a queue of its own, which may refuse a task. */
 const STEP_FAILURE_CODES = [
   ...TASK_FAILURE_CODES,
+  'out_of_memory',
   'renderer_unavailable',
   'overloaded',
   'shutting_down',

@@ -281,8 +281,9 @@ export class WorkerPool {
 
 /**
  * Two processes in a row ended on this task. If the system killed one of them, there is too little memory, and the task
- * may succeed later. Otherwise the asset, if there is one, is the likely reason: a crash, a hang, or more memory than a
- * render may use. Retrying would only end more processes, so the caller has to change the asset.
+ * may succeed later. Otherwise the asset, if there is one, is the likely reason. If it takes more memory than a worker has, the
+ * operator gave workers too little. If it makes the decoder crash or hang, the caller has to change it. Retrying would only end
+ * more processes.
  */
 function explainLosses(losses: readonly WorkerLost[], task: WorkerTask): AppError {
   const lost = must(losses.at(-1), 'the lost worker');
@@ -295,10 +296,11 @@ function explainLosses(losses: readonly WorkerLost[], task: WorkerTask): AppErro
   }
   const asset = task.type === 'probe' ? task.asset : task.job.asset;
   if (!asset) return unavailable('The render was interrupted twice. Try again shortly.', lost);
-  const message =
-    lost.killReason === 'took too much memory'
-      ? 'Rendering the asset needs more memory than a render may use.'
-      : 'The decoder crashed or hung twice on this asset, so it cannot be rendered.';
+  if (lost.killReason === 'took too much memory') {
+    const detail = 'Rendering the asset needs more memory than workers of this server have. Send a smaller file.';
+    return new AppError('out_of_memory', detail, { retryAfterSeconds: 60, cause: lost });
+  }
+  const message = 'The decoder crashed or hung twice on this asset, so it cannot be rendered.';
   return new AppError('asset_undecodable', message, { cause: lost });
 }
 

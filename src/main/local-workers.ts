@@ -5,7 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ClusterSettings, type Settings, SettingsError, type WorkerSettings } from '../config/settings.ts';
 import { totalmem } from 'node:os';
-import { fitMemory } from '../dispatch/fit-memory.ts';
+import { fitMemory, largestPhoto, type PoolMemory, type WorkerMemory } from '../dispatch/fit-memory.ts';
 import { WorkerDirectory } from '../dispatch/worker-directory.ts';
 import { type EndedTask, type LostWorker, WorkerPool } from '../dispatch/worker-pool.ts';
 import type { WorkerLost } from '../dispatch/worker.ts';
@@ -32,6 +32,8 @@ const PACKAGE_ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\
 
 export interface LocalWorkers {
   readonly renderer: LocalRenderer;
+  /** The workers that fit into memory, without the one for short videos. */
+  readonly slots: { readonly image: number; readonly video: number };
   readonly sandbox: HealthReport['sandbox'];
   close(): Promise<void>;
 }
@@ -40,6 +42,8 @@ export interface LocalWorkers {
 export type LocalWorkerSettings = WorkerSettings & Pick<Settings, 'dataDirectory' | 'natsUrl'>;
 
 type SandboxSettings = Pick<Settings, 'sandbox' | 'searchPath' | 'dataDirectory' | 'workerMemory' | 'outputBytes'>;
+
+type FittedSettings = LocalWorkerSettings & { readonly shortVideoWorkers: number };
 
 /** The directories are on the same file system as the uploads, so that files are renamed and not copied. */
 export async function openWorkerDirectories(dataDirectory: string): Promise<WorkArea> {
@@ -84,6 +88,7 @@ export async function startLocalWorkers(
   const renderer = startRenderer(settings, sandbox, directories, { logger, metrics });
   return {
     renderer,
+    slots: { image: settings.workers, video: settings.videoWorkers },
     sandbox: { level, guards },
     close: async () => {
       await renderer.close();
@@ -92,32 +97,49 @@ export async function startLocalWorkers(
   };
 }
 
-/** Reduces the memory limits of workers if they don't fit into the memory limit of this process's cgroup. */
-function withFittingMemory(settings: LocalWorkerSettings, logger: Logger): LocalWorkerSettings {
+/** Starts fewer workers, and reduces their memory limits, if they don't fit into the memory limit of this process's cgroup. */
+function withFittingMemory(settings: LocalWorkerSettings, logger: Logger): FittedSettings {
   const limit = process.constrainedMemory();
   const containerBytes = limit > 0 && limit < totalmem() ? limit : undefined;
-  const { workers, workerMemory, videoWorkerMemory } = settings;
-  const videoWorkers = settings.videoWorkers + videosForShort(settings);
-  const { image, video } = fitMemory(
-    { image: { workers, memoryBytes: workerMemory }, video: { workers: videoWorkers, memoryBytes: videoWorkerMemory } },
-    containerBytes,
-  );
-  if (image === workerMemory && video === videoWorkerMemory) return settings;
-  const megabytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
-  logger.warn(
-    {
+  const { workers, videoWorkers, workerMemory, videoWorkerMemory } = settings;
+  const wanted = {
+    image: { workers, memoryBytes: workerMemory },
+    video: { workers: videoWorkers + videosForShort(settings), memoryBytes: videoWorkerMemory },
+  };
+  const { image, video } = fitMemory(wanted, containerBytes);
+  const shortVideoWorkers = Math.min(videosForShort(settings), Math.max(0, video.workers - 1));
+  const fitted = {
+    ...settings,
+    workers: image.workers,
+    videoWorkers: video.workers - shortVideoWorkers,
+    workerMemory: image.memoryBytes,
+    videoWorkerMemory: video.memoryBytes,
+    shortVideoWorkers,
+  };
+  const isReduced = image.workers < wanted.image.workers || video.workers < wanted.video.workers;
+  if (isReduced || fitted.workerMemory < workerMemory || fitted.videoWorkerMemory < videoWorkerMemory) {
+    const facts = {
       containerMb: megabytes(containerBytes ?? 0),
-      wantedMb: { image: megabytes(workerMemory), video: megabytes(videoWorkerMemory) },
-      workerMb: { image: megabytes(image), video: megabytes(video) },
-      workers: { image: workers, video: videoWorkers },
-    },
-    'container memory limit too small for all workers, reduced the memory limit of each',
-  );
-  return { ...settings, workerMemory: image, videoWorkerMemory: video };
+      wanted: shown(wanted),
+      started: shown({ image, video }),
+    };
+    const message = 'container memory limit too small for all workers, started fewer or with less memory';
+    logger.warn({ ...facts, photosFitUpToMegapixels: largestPhoto(image.memoryBytes) }, message);
+  }
+  return fitted;
+}
+
+function shown({ image, video }: PoolMemory): object {
+  const show = ({ workers, memoryBytes }: WorkerMemory): object => ({ workers, memoryMb: megabytes(memoryBytes) });
+  return { image: show(image), video: show(video) };
+}
+
+function megabytes(bytes: number): number {
+  return Math.round(bytes / 1024 ** 2);
 }
 
 function startRenderer(
-  settings: LocalWorkerSettings,
+  settings: FittedSettings,
   sandbox: Sandbox,
   directories: WorkArea,
   { logger, metrics }: { logger: Logger; metrics: Metrics },
@@ -146,7 +168,7 @@ function startRenderer(
   const { workers, videoWorkers, workerMemory, videoWorkerMemory, outputBytes: fileBytes } = settings;
   return new LocalRenderer({
     image: pool('image', workers, { memoryBytes: workerMemory, fileBytes }),
-    video: pool('video', videoWorkers, { memoryBytes: videoWorkerMemory, fileBytes }, videosForShort(settings)),
+    video: pool('video', videoWorkers, { memoryBytes: videoWorkerMemory, fileBytes }, settings.shortVideoWorkers),
   });
 }
 

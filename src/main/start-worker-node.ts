@@ -56,7 +56,7 @@ async function open(settings: Settings, resources: ResourceStack): Promise<Runni
     name,
     version: VERSION,
     queue,
-    slots: { image: settings.workers, video: settings.videoWorkers },
+    slots: workers.slots,
     renderer,
     workArea,
     onError: (error) => queueLogger.warn({ err: error }, 'queue error'),
@@ -71,7 +71,7 @@ async function open(settings: Settings, resources: ResourceStack): Promise<Runni
     throw new SettingsError([`PORT ${settings.port} on HOST ${settings.host} cannot be opened: ${messageOf(error)}`]);
   });
   const url = `http://${settings.host}:${(health.address() as AddressInfo).port}`;
-  logger.info({ url, slots: { image: settings.workers, video: settings.videoWorkers } }, 'worker node listening');
+  logger.info({ url, slots: workers.slots }, 'worker node listening');
   return {
     url,
     drain: async () => {

@@ -1131,7 +1131,7 @@ export interface components {
              * @description Stable error code. New codes may be added; handle unknown ones by `status`.
              * @enum {string}
              */
-            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures" | "internal_error" | "overloaded" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
+            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures" | "internal_error" | "overloaded" | "out_of_memory" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
             /** @description Only with `invalid_fields`: every invalid field. */
             errors?: components["schemas"]["FieldFault"][];
             /** @description Only with limits that are exceeded: the limit. */
@@ -1396,7 +1396,7 @@ export interface components {
         /**
          * @description `idempotency_mismatch`: This `idempotency-key` was used for a request with different fields or a different asset. Use a new key.
          *
-         *     `asset_undecodable`: The format is supported, but the file is damaged or incomplete, or it takes too much memory to decode. Export it again.
+         *     `asset_undecodable`: The format is supported, but the file is damaged or incomplete. Export it again.
          *
          *     `asset_unreachable`: The server of `asset_url` is unreachable, too slow or responds with an error, whose status is in `upstream_status`. Check that the URL works without signing in.
          *
@@ -1499,6 +1499,8 @@ export interface components {
          *
          *     `overloaded`: We're at capacity. Retry after `retry-after` seconds.
          *
+         *     `out_of_memory`: The file is valid and within your plan, but the server has too little memory for it. Send a smaller file, or ask the operator to give workers more memory.
+         *
          *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
          */
         Error503: {
@@ -1521,7 +1523,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "shutting_down" | "storage_unavailable" | "storage_full" | "overloaded" | "renderer_unavailable";
+                    code?: "shutting_down" | "storage_unavailable" | "storage_full" | "overloaded" | "out_of_memory" | "renderer_unavailable";
                 };
             };
         };

@@ -143,6 +143,7 @@ function overlayOperation(): Operation {
       'asset_unreachable',
       'strict_warnings',
       'overloaded',
+      'out_of_memory',
       'renderer_unavailable',
       'deadline_exceeded',
     ],

@@ -42,23 +42,33 @@ export async function deleteInSteps(
 }
 
 /**
- * Deletes all rows with an `id` whose time is before `end`, oldest first, and returns their number. The column needs an index. Each
- * step begins where the last one ended, because PostgreSQL would otherwise read all rows that were deleted before again.
+ * Deletes all rows with an `id` that match, oldest first, and returns their number. The time needs an index. Each step begins where
+ * the last one ended, because PostgreSQL would otherwise read all rows that were deleted before again.
  */
 export async function deleteOldest(
   engine: Engine,
-  { table, column, end }: { readonly table: string; readonly column: string; readonly end: string },
+  { table, column, within, order = [column] }: OldestRows,
 ): Promise<number> {
   const rows = CHANGED_ROWS[engine.dialect];
-  const oldest = `select id from ${table} where ${column} >= :from and ${column} < :end order by ${column} limit :rows`;
+  const [condition, parameters] = within;
+  const oldest = `select id from ${table} where ${condition} and ${column} >= :from order by ${order.join(', ')} limit :rows`;
   const sql = `delete from ${table} where id in (${oldest}) returning ${column} as bound`;
   let total = 0;
   for (let from = ''; ; await yieldToEventLoop()) {
-    const deleted = await engine.all(sql, { from, end, rows });
+    const deleted = await engine.all(sql, { ...parameters, from, rows });
     total += deleted.length;
     if (deleted.length < rows) return total;
     from = deleted.map((row) => text(row, 'bound')).reduce((last, bound) => (bound > last ? bound : last), from);
   }
+}
+
+interface OldestRows {
+  readonly table: string;
+  /** The time. */
+  readonly column: string;
+  readonly within: SqlCondition;
+  /** The columns of the index, where it has others before the time. The whole order makes PostgreSQL use it. */
+  readonly order?: readonly string[];
 }
 
 /** Updates all rows that match, and returns their number. A changed row must not match any more. */

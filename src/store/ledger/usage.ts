@@ -156,7 +156,11 @@ export class Usage {
       const day = text(oldest, 'finished_at').slice(0, 10);
       await storeDay(this.#engine, day);
       const end = nextDay(day) < at.toISOString() ? nextDay(day) : at.toISOString();
-      deleted += await deleteOldest(this.#engine, { table: 'holds', column: 'finished_at', end });
+      deleted += await deleteOldest(this.#engine, {
+        table: 'holds',
+        column: 'finished_at',
+        within: ['finished_at < :end', { end }],
+      });
     }
   }
 }

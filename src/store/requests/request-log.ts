@@ -7,7 +7,6 @@ import {
   compare,
   EVERY_ROW,
   type SqlCondition,
-  deleteInSteps,
   deleteOldest,
   listInSteps,
   rangesOf,
@@ -94,7 +93,7 @@ export class RequestLog {
 
   /** Deletes requests older than `before`. */
   async deleteBefore(before: Date): Promise<number> {
-    return await deleteOldest(this.#engine, { table: 'requests', column: 'at', end: before.toISOString() });
+    return await deleteOldest(this.#engine, { table: 'requests', column: 'at', within: ['at < :before', { before }] });
   }
 
   /**
@@ -108,8 +107,9 @@ export class RequestLog {
       const last = await this.#nthNewest(accountId, maxPerAccount);
       if (last === undefined) continue;
       const [older, parameters] = compare(ORDER, '<', last);
-      const tooMany: SqlCondition = [`account_id = :accountId and ${older}`, { accountId, ...parameters }];
-      deleted += await deleteInSteps(this.#engine, 'requests', ['id'], tooMany);
+      const within: SqlCondition = [`account_id = :accountId and ${older}`, { accountId, ...parameters }];
+      const order = ['account_id', ...ORDER];
+      deleted += await deleteOldest(this.#engine, { table: 'requests', column: 'at', within, order });
     }
     return deleted;
   }
