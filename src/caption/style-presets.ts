@@ -9,9 +9,15 @@ interface PresetKind {
   readonly color: string;
   /** Absent where the text lies directly on the photo. */
   readonly background?: string;
+  /** The defaults of `size` and `weight`, where they aren't 1 and regular. */
+  readonly size?: number;
+  readonly weight?: 'bold';
   /** The description in the API reference. */
   readonly description: string;
 }
+
+/** Without a bar, letters need more weight to be read as easily. */
+const LARGE_AND_BOLD = { size: 1.25, weight: 'bold' } as const;
 
 /** The first one is the default. */
 const PRESETS = {
@@ -31,16 +37,28 @@ const PRESETS = {
     surround: 'box',
     color: '#ffffff',
     background: '#000000',
-    description: 'rounded dark label around each line, white text',
+    ...LARGE_AND_BOLD,
+    description: 'rounded dark label around each line, large bold white text',
   },
   'box-light': {
     surround: 'box',
     color: '#000000',
     background: '#ffffff',
-    description: 'rounded white label around each line, black text',
+    ...LARGE_AND_BOLD,
+    description: 'rounded white label around each line, large bold black text',
   },
-  outline: { surround: 'outline', color: '#ffffff', description: 'dark outline around the letters' },
-  plain: { surround: 'shadow', color: '#ffffff', description: 'soft shadow' },
+  outline: {
+    surround: 'outline',
+    color: '#ffffff',
+    ...LARGE_AND_BOLD,
+    description: 'dark outline around large bold letters',
+  },
+  plain: {
+    surround: 'shadow',
+    color: '#ffffff',
+    ...LARGE_AND_BOLD,
+    description: 'large bold letters with a soft shadow',
+  },
 } as const satisfies Readonly<Record<string, PresetKind>>;
 
 export type StylePreset = keyof typeof PRESETS;

@@ -20,6 +20,10 @@ export type HighlightMode = (typeof HIGHLIGHTS)[number];
 /** The colors of a highlight that names none. */
 export const HIGHLIGHT_COLORS = { color: '#ffd60a', boxText: '#ffffff', boxBackground: '#e0245e' } as const;
 
+const LARGE_PRESETS = STYLE_PRESETS.filter((preset) => presetOf(preset).size !== undefined);
+const LARGE_SIZE = Math.max(...LARGE_PRESETS.map((preset) => presetOf(preset).size ?? 1));
+const OF_LARGE_PRESETS = `for ${LARGE_PRESETS.map((name) => `\`${name}\``).join(', ')}`;
+
 /** The fields that a client can change. The preset `bar` and its values apply to everything else. */
 export const STYLE_FIELDS = {
   preset: { type: 'string', enum: STYLE_PRESETS, description: described.join(' ') },
@@ -34,7 +38,7 @@ export const STYLE_FIELDS = {
     type: 'number',
     minimum: 0.5,
     maximum: 3,
-    description: 'Multiplies the default font size. Default: 1.',
+    description: `Multiplies the font size of a bar. Default: 1, and ${LARGE_SIZE} ${OF_LARGE_PRESETS}.`,
   },
   /** The side on the screen, also for right-to-left text. */
   align: {
@@ -45,7 +49,7 @@ export const STYLE_FIELDS = {
   weight: {
     type: 'string',
     enum: ['regular', 'bold'],
-    description: 'Default: `regular`. Scripts without a bold font stay regular, with the warning `no_bold`.',
+    description: `Default: \`regular\`, and \`bold\` ${OF_LARGE_PRESETS}. Scripts without a bold font stay regular; if you ask for bold, with the warning \`no_bold\`.`,
   },
   highlight: {
     oneOf: [

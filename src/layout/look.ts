@@ -42,10 +42,12 @@ export interface Look {
   readonly weight: Weight;
   /** Undefined where words don't stand out. */
   readonly highlight: Highlight | undefined;
+  /** Whether the client asks for bold text, instead of getting it by default. */
+  readonly isBoldRequested: boolean;
 }
 
 /** The contrast that WCAG 2 requires for large text. */
-const MIN_CONTRAST = 3;
+export const MIN_TEXT_CONTRAST = 3;
 
 /** The width of the outline outside the letters, in em. */
 export const OUTLINE_WIDTH = 0.08;
@@ -65,9 +67,10 @@ export function lookOf({ preset, ...style }: CaptionStyle = {}): Look {
     surround: defaults.surround,
     color: parseColor(style.color ?? defaults.color),
     background: background === undefined ? undefined : parseColor(background),
-    size: style.size ?? 1,
+    size: style.size ?? defaults.size ?? 1,
     align: style.align ?? 'center',
-    weight: style.weight ?? 'regular',
+    weight: style.weight ?? defaults.weight ?? 'regular',
+    isBoldRequested: style.weight === 'bold',
     highlight: highlightLook(style),
   };
 }
@@ -99,7 +102,7 @@ function isHardToRead(color: Color, background: Color | undefined): boolean {
     (color[channel] * color.alpha + background[channel] * (255 - color.alpha)) / 255;
   const text = luminance(seen('red'), seen('green'), seen('blue'));
   const behind = luminance(background.red, background.green, background.blue);
-  return contrast(text, behind) < MIN_CONTRAST;
+  return contrast(text, behind) < MIN_TEXT_CONTRAST;
 }
 
 /** Parses `#rrggbb` or `#rrggbbaa`. */

@@ -27,6 +27,7 @@ interface LayoutFacts {
 
 export interface DrawnBands extends LayoutFacts {
   readonly bands: readonly Band[];
+  readonly drawnBars: readonly Bar[];
   /** The watermark outside the bands, which is drawn over everything else. */
   readonly strokes: Strokes | undefined;
 }
@@ -55,7 +56,7 @@ export async function layOut(recipe: Drawing, tools: RenderTools, stopwatch: Sto
   const texts = layout.bars.map((bar) => textOf(bar, must(written[bar.source.overlay], 'the overlay of the bar')));
   const fontFacts = layout.bars.map(({ text, lang, look }, index) => ({
     missingGlyphs: tools.text.drawable(must(texts[index], 'the text of the bar')).missingGlyphs,
-    lacksBold: look.weight === 'bold' && tools.text.lacksBold(text, lang),
+    lacksBold: look.isBoldRequested && tools.text.lacksBold(text, lang),
   }));
   const pages = layout.bars.map(({ page }) => page);
   const warningsOfBars = layoutWarnings(layout, fontFacts, pages).map((warnings, index) => {
@@ -118,7 +119,14 @@ export async function drawBands(recipe: Drawing, tools: RenderTools, stopwatch: 
       await setImmediate();
     }
   });
-  return { bands, strokes: recipe.watermark && strokesFor(recipe.canvas), bars, missingGlyphs, warnings };
+  return {
+    bands,
+    drawnBars: layout.bars,
+    strokes: recipe.watermark && strokesFor(recipe.canvas),
+    bars,
+    missingGlyphs,
+    warnings,
+  };
 }
 
 /** Returns the bars that are drawn: all of them, or those of one frame of a video. */

@@ -2,11 +2,13 @@
 // Knows nothing about HTTP, the store or settings.
 
 import { setImmediate } from 'node:timers/promises';
+import type { Size } from '../layout/geometry.ts';
+import type { Bar } from '../layout/layout.ts';
 import type { Rows } from '../layout/placement.ts';
 import { colorProfileOf } from '../media/color/gray-profile.ts';
 import { type ConvertWords, conversionToProfile } from '../media/color/profile-colors.ts';
 import { type DecodedImage, decodeImage } from '../media/image.ts';
-import { isGrayBand } from '../raster/band.ts';
+import { type Band, isGrayBand } from '../raster/band.ts';
 import { bakeBands } from '../raster/blend.ts';
 import { strokeImage } from '../raster/strokes.ts';
 import { isTooCoarse } from '../raster/jpeg/coarseness.ts';
@@ -18,10 +20,11 @@ import { encodeImage, encodeOverlay } from './encode.ts';
 import { type ImageOutput, UPRIGHT } from './image-output.ts';
 import type { BarReport } from './bar-report.ts';
 import type { ImageRecipe, TransparentRecipe } from './recipe.ts';
+import { isFaintOn, needsPhoto } from './photo-contrast.ts';
 import type { RenderTools } from './renderer-tools.ts';
 import type { SourcePixels } from './source-pixels.ts';
 import { Stopwatch, type Timings } from './timing.ts';
-import type { RenderWarning } from './warnings.ts';
+import { type RenderWarning, uniqueWarnings } from './warnings.ts';
 
 export interface RenderFacts {
   readonly width: number;
@@ -43,7 +46,7 @@ export interface Rendered extends RenderFacts {
 
 export async function renderTransparent(recipe: TransparentRecipe, tools: RenderTools): Promise<Rendered> {
   const stopwatch = new Stopwatch();
-  const { bands, strokes, ...facts } = await drawBands(recipe, tools, stopwatch);
+  const { bands, strokes, drawnBars: _, ...facts } = await drawBands(recipe, tools, stopwatch);
   // Skia frees its memory in finalizers, which need a turn of the event loop. Without one, consecutive overlay renders
   // would each allocate new memory.
   await setImmediate();
@@ -70,13 +73,16 @@ async function renderKeepingSource(
   const colors = orientation === undefined ? undefined : keptColors(recipe, readUprightHeaders(asset, orientation));
   if (orientation === undefined || colors === undefined) return undefined;
   const stopwatch = new Stopwatch();
-  const { bands, strokes, ...facts } = await drawBands(recipe, tools, stopwatch);
+  const { bands, strokes, drawnBars, ...facts } = await drawBands(recipe, tools, stopwatch);
+  const isFaint =
+    drawnBars.some(needsPhoto) && areFaint(await smallCopy(recipe, asset), recipe.canvas, drawnBars, bands);
+  const warnings = isFaint ? uniqueWarnings([...facts.warnings, 'low_contrast']) : facts.warnings;
   const isColored = colors.isGray && !bands.every(isGrayBand);
   const { convert, profile } = isColored ? withColor(colors) : colors;
   const bytes = await stopwatch.step('splice', () =>
     spliceBands(asset, { bands, strokes, convert }, { orientation, profile }),
   );
-  return bytes && { bytes, ...recipe.canvas, ...facts, sourcePixels: 'kept', timings: stopwatch.timings };
+  return bytes && { bytes, ...recipe.canvas, ...facts, warnings, sourcePixels: 'kept', timings: stopwatch.timings };
 }
 
 /** Returns how the compressed data of the asset is turned if it is kept. */
@@ -133,15 +139,33 @@ async function renderPixels(
   const canvas = { width: image.width, height: image.height };
   const isExpectedSize = canvas.width === recipe.canvas.width && canvas.height === recipe.canvas.height;
   const drawn = isExpectedSize ? expected : await drawBands({ ...recipe, canvas }, tools, stopwatch);
-  const { bands, strokes, ...facts } = drawn;
+  const { bands, strokes, drawnBars, ...facts } = drawn;
   signal?.throwIfAborted();
+  const isFaint = areFaint(image, canvas, drawnBars, bands);
+  const warnings = isFaint ? uniqueWarnings([...facts.warnings, 'low_contrast']) : facts.warnings;
   await stopwatch.step('blend', () => {
     bakeBands(image, bands);
     if (strokes) strokeImage(strokes, image);
   });
   const bytes = await stopwatch.step('encode', () => encodeImage(image, recipe.output, { asset, signal }));
   const source = recipe.output.format === 'jpeg' ? ({ sourcePixels: 'reencoded' } as const) : {};
-  return { bytes, ...canvas, ...facts, ...source, timings: stopwatch.timings };
+  return { bytes, ...canvas, ...facts, warnings, ...source, timings: stopwatch.timings };
+}
+
+/** How much smaller a copy is that only shows how bright the photo is. JPEG decoders make it without reading all details. */
+const COPY_FACTOR = 8;
+
+async function smallCopy({ canvas, decode }: ImageRecipe, asset: Uint8Array): Promise<DecodedImage> {
+  const smaller = (side: number): number => Math.max(1, Math.round(side / COPY_FACTOR));
+  return await decodeImage(asset, {
+    ...decode,
+    scaleTo: { width: smaller(canvas.width), height: smaller(canvas.height) },
+  });
+}
+
+/** Returns whether some text without a bar hardly stands out from the photo. */
+function areFaint(photo: DecodedImage, { width }: Size, bars: readonly Bar[], bands: readonly Band[]): boolean {
+  return bars.some((bar) => needsPhoto(bar) && isFaintOn(photo, width, bar, bands));
 }
 
 async function decodeAsset(asset: Uint8Array, { decode }: ImageRecipe, signal?: AbortSignal): Promise<DecodedImage> {

@@ -20,9 +20,20 @@ export const LAYOUT_WARNINGS = [
   'low_contrast',
   'no_bold',
   'word_times_estimated',
+  'text_too_small',
 ] as const;
 /** Warnings about the asset. */
 export const MEDIA_WARNINGS = ['audio_dropped', 'hdr_tonemapped', 'frames_dropped'] as const;
+
+/** Warnings that `strict` accepts, because requests with it succeeded before these existed. */
+const ACCEPTED_BY_STRICT: ReadonlySet<RenderWarning> = new Set(['text_too_small']);
+
+/** Text below this size is hard to read, in pixels. */
+const READABLE_FONT_SIZE = 8;
+
+export function strictWarnings(warnings: readonly RenderWarning[]): RenderWarning[] {
+  return warnings.filter((warning) => !ACCEPTED_BY_STRICT.has(warning));
+}
 
 export type LayoutWarning = (typeof LAYOUT_WARNINGS)[number];
 export type MediaWarning = (typeof MEDIA_WARNINGS)[number];
@@ -54,6 +65,7 @@ export function layoutWarnings(
     if (bar.isMoved) warnings.push('safe_area_moved');
     if (isLowContrast(bar.look)) warnings.push('low_contrast');
     if (facts?.lacksBold === true) warnings.push('no_bold');
+    if (bar.fontSize < READABLE_FONT_SIZE) warnings.push('text_too_small');
     return warnings;
   });
 }

@@ -7,6 +7,7 @@ import type { LazyDirectory } from '../media/work-area.ts';
 import type { BaseLayer } from '../render/compose.ts';
 import { composeLayoutRecipe } from '../render/recipe.ts';
 import type { RenderFacts } from '../render/render.ts';
+import { strictWarnings } from '../render/warnings.ts';
 
 interface LayoutWork {
   readonly lease: Pick<Lease, 'render'>;
@@ -30,7 +31,8 @@ export async function layoutOf(
   return await lease.render({ recipe, asset: undefined, output: directory.file('layout') });
 }
 
-export function assertNoWarnings({ warnings }: Pick<RenderFacts, 'warnings'>): void {
+export function assertNoWarnings(facts: Pick<RenderFacts, 'warnings'>): void {
+  const warnings = strictWarnings(facts.warnings);
   if (warnings.length === 0) return;
   const detail = `The captions have warnings, which strict doesn't allow: ${warnings.join(', ')}.`;
   throw new AppError('strict_warnings', detail, { warnings });
