@@ -17,6 +17,8 @@ export const PENALTIES = {
   none: 0,
   /** Inside a Chinese or Japanese word. */
   insideWord: 1,
+  /** Inside one of several quotations. */
+  insideQuotation: 1,
   /** After a hyphen or slash, or beside a Hangul syllable without a space. */
   insideCompound: 2,
   /** Between a word and the emoji after it. */
@@ -37,6 +39,9 @@ const URL_HINT = /\/|www\./iu;
 const HANGUL = '\\p{Script=Hangul}';
 const HANGUL_LETTER = new RegExp(HANGUL, 'u');
 const HANGUL_WORD = new RegExp(`${HANGUL}\\p{M}*(?=[\\p{L}\\p{N}])|[\\p{L}\\p{N}]\\p{M}*(?=${HANGUL})`, 'gu');
+/** Full-width Latin letters and digits form words, although Unicode lets a line end between them as between ideographs. */
+const FULL_WIDTH_WORD = /[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a](?=[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a])/gu;
+const QUOTATION = /“[^“”]*”|«[^«»]*»|„[^„“”]*[“”]|「[^「」]*」|『[^『』]*』|《[^《》]*》|(?<!\S)"[^"]*"(?!\S)/gu;
 const IDEOGRAPHS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]{2,}/gu;
 /** Japanese particles and endings, which belong to the word before them although the dictionary separates them. */
 const ENDING =
@@ -59,17 +64,21 @@ const ideographWords = new Intl.Segmenter('ja', { granularity: 'word' });
  */
 export function lineBreaks(paragraph: string): LineBreak[] {
   const clusters = graphemes(paragraph);
-  const hangul = new Set(insideHangulWords(paragraph));
+  const unbroken = new Set([...insideHangulWords(paragraph), ...insideFullWidthWords(paragraph)]);
+  const quoted = insideQuotations(paragraph);
   const ideographs = insideIdeographWords(paragraph);
   const known = new Map([...urlPenalties(paragraph), ...emojiPenalties(clusters)]);
   const penaltyOf = (position: number): number => {
     if (position === paragraph.length) return PENALTIES.none;
-    if (hangul.has(position)) return FORBIDDEN;
+    if (unbroken.has(position)) return FORBIDDEN;
     if (ideographs.has(position)) return PENALTIES.insideWord;
     return known.get(position) ?? penaltyAt(paragraph, position);
   };
   return breakPositions(paragraph, clusters)
-    .map((position) => ({ position, penalty: penaltyOf(position) }))
+    .map((position) => ({
+      position,
+      penalty: penaltyOf(position) + (quoted.has(position) ? PENALTIES.insideQuotation : PENALTIES.none),
+    }))
     .filter(({ penalty }) => penalty !== FORBIDDEN);
 }
 
@@ -112,6 +121,21 @@ function urlPenalties(paragraph: string): Map<number, number> {
 function* insideHangulWords(paragraph: string): Generator<number> {
   if (!HANGUL_LETTER.test(paragraph)) return;
   for (const { index, 0: letter } of paragraph.matchAll(HANGUL_WORD)) yield index + letter.length;
+}
+
+function* insideFullWidthWords(paragraph: string): Generator<number> {
+  for (const { index } of paragraph.matchAll(FULL_WIDTH_WORD)) yield index + 1;
+}
+
+/** Finds the positions inside quotations, if there are several: a line should end between two of them. */
+function insideQuotations(paragraph: string): Set<number> {
+  const inside = new Set<number>();
+  const quotations = [...paragraph.matchAll(QUOTATION)];
+  if (quotations.length < 2) return inside;
+  for (const { index, 0: quotation } of quotations) {
+    for (let offset = 1; offset < quotation.length; offset += 1) inside.add(index + offset);
+  }
+  return inside;
 }
 
 function insideIdeographWords(paragraph: string): Set<number> {

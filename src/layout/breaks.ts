@@ -17,6 +17,8 @@ const DICTIONARY_SCRIPTS = [
 const NEVER_AFTER_WORD = /^[\u104a-\u104d\u104f\u17d4-\u17da]/u;
 /** Repetition and abbreviation signs stay with the word before them, even after a space. */
 const NEVER_FIRST = /^[\u0e2f\u0e46\u0eaf\u0ec6\u17d7]/u;
+/** A dash ends a line instead of starting the next one. A hyphen before a letter or digit belongs to it, as in "-5". */
+const DASH_FIRST = /^(?:[\u2012-\u2015\u2e3a\u2e3b]|[-\u2010](?=[-\s]|$))/u;
 /** LB25 since Unicode 16: a point or comma also stays with the digit after it outside a number, as in "No.1". */
 const POINT_AND_DIGIT = /^[,.:;]\p{Nd}/u;
 
@@ -30,6 +32,7 @@ export function breakPositions(paragraph: string, clusters: readonly string[] = 
   return [...positions]
     .filter((position) => boundaries.has(position))
     .filter((position) => !NEVER_FIRST.test(paragraph.slice(position)))
+    .filter((position) => !DASH_FIRST.test(paragraph.slice(position)))
     .filter((position) => !POINT_AND_DIGIT.test(paragraph.slice(position - 1)))
     .toSorted((a, b) => a - b);
 }

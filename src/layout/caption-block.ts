@@ -3,7 +3,7 @@
 import { must } from '../primitives/must.ts';
 import type { Size } from './geometry.ts';
 import type { Measurer } from './measurer.ts';
-import { analyzeParagraph, layoutParagraph, type Paragraph, type TextLine } from './paragraph.ts';
+import { analyzeParagraph, layoutParagraph, type Paragraph, type TextLine, widestWord } from './paragraph.ts';
 import type { Spacing } from './look.ts';
 import { raiseOf } from './raise.ts';
 import { type Scale, style } from './style.ts';
@@ -28,6 +28,8 @@ const MAX_GROWTH = 1.2;
 /** How much closer lines may come than their ink needs, in em, so that all lines of a bar have the same distance. */
 const MAX_TIGHTENING = 0.15;
 const SHRINK_STEPS = 12;
+/** Widths of letters don't scale exactly with the font size. */
+const ROUNDING = 0.995;
 const MIN_FONT_SIZE = 0.5;
 
 /** `room` is the canvas, or the part of its height that a safe area leaves. */
@@ -43,10 +45,11 @@ export function layoutCaption(text: string, room: Size, scale: Scale, measurer: 
   const fits = (block: CaptionBlock): boolean =>
     block.height <= room.height && block.lines.every((line) => line.width <= wrapWidthAt(block.fontSize));
 
-  const preferred = blockAt(scale.fontSize);
+  const preferredSize = uncutSize(paragraphs, scale, measurer);
+  const preferred = blockAt(preferredSize);
   if (fits(preferred)) return preferred;
   // Text below about 8 px isn't readable, but truncating it would be worse.
-  const best = largestFitting(blockAt, fits, MIN_FONT_SIZE, scale.fontSize);
+  const best = largestFitting(blockAt, fits, MIN_FONT_SIZE, preferredSize);
   return best.height <= room.height ? best : { ...best, height: room.height };
 }
 
@@ -57,6 +60,14 @@ function paragraphsOf(text: string): Paragraph[] {
     offset += paragraph.length + 1;
     return analyzed;
   });
+}
+
+/** The usual font size, or one that is a little smaller if a long word then needs no cut. */
+function uncutSize(paragraphs: readonly Paragraph[], scale: Scale, measurer: Measurer): number {
+  const { fontSize, wrapWidth, spacing } = scale;
+  const widest = Math.max(...paragraphs.map((paragraph) => widestWord(paragraph, fontSize, measurer)));
+  const fitting = (ROUNDING * wrapWidth) / (widest / fontSize + 2 * spacing.aside);
+  return fitting < fontSize && fitting >= style.leastUncutSize * fontSize ? fitting : fontSize;
 }
 
 function largestFitting(

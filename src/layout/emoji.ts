@@ -35,6 +35,19 @@ function kindOf(cluster: string): GlyphKind {
   return GRAY_EMOJI.has(cluster.replace(EMOJI_SELECTOR, '')) ? 'gray-emoji' : 'emoji';
 }
 
+/** Symbols of one set that people write in rows: card suits, and letters in squares or circles. */
+const ROWS =
+  /[\u2660-\u2667](?:[\s\u2660-\u2667]*[\u2660-\u2667])(?!\ufe0f)|[\u{1f130}-\u{1f189}\u{1f18e}](?:\s?[\u{1f130}-\u{1f189}\u{1f18e}])+(?!\ufe0f)/gu;
+
+/** Adds selectors, so that a row of symbols isn't half text and half emoji: all of it is text if one of it is. */
+export function unifyRows(text: string): string {
+  return text.replaceAll(ROWS, (row) => {
+    const symbols = Array.from(row).filter((char) => char.trim() !== '');
+    if (symbols.every(isEmoji)) return row;
+    return Array.from(row, (char) => (isEmoji(char) ? char + TEXT_SELECTOR : char)).join('');
+  });
+}
+
 /** Below U+00A9 there are only the bases of keycaps, and those need a combining mark above it to become emoji. */
 const HAS_NO_EMOJI = /^[\0-\u00a8]*$/u;
 

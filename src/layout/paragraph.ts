@@ -73,6 +73,17 @@ export function layoutParagraph(
   }
 }
 
+/** Measures the widest word that has to be cut if it is wider than a line. */
+export function widestWord(paragraph: Paragraph, fontSize: number, measurer: Measurer): number {
+  const starts = [0, ...paragraph.breaks.map(({ position }) => position)];
+  const widths = paragraph.breaks.flatMap(({ position }, index) =>
+    splitAfterDelimiters(paragraph.text.slice(starts[index], position)).map(
+      ({ part }) => measurePiece(part, fontSize, measurer).width,
+    ),
+  );
+  return Math.max(0, ...widths);
+}
+
 function textRange(segments: readonly WrapSegment[], { first, last }: LineRange): [number, number] {
   return [must(segments[first], 'the first segment').start, must(segments[last], 'the last segment').end];
 }

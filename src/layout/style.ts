@@ -18,6 +18,9 @@ const WRAP_SHARE = 0.92;
 /** Distance of the baseline below the middle of its line. It is half the cap height, so that capitals are centered. */
 const BASELINE_BELOW_MIDDLE = 0.3635;
 
+/** The share of its font size to which a caption shrinks at most, so that a long word needs no cut. */
+const LEAST_UNCUT_SIZE = 0.85;
+
 /** Emoji are nominally 1.25 em wide. They are drawn smaller, and raised so that they stay centered. */
 const EMOJI_SCALE = 0.9;
 const EMOJI_RAISE = 0.05;
@@ -33,6 +36,7 @@ export interface Scale {
 export const style = {
   lineHeight: LINE_HEIGHT,
   baselineBelowMiddle: BASELINE_BELOW_MIDDLE,
+  leastUncutSize: LEAST_UNCUT_SIZE,
   emojiScale: EMOJI_SCALE,
   emojiRaise: EMOJI_RAISE,
 } as const;

@@ -1,7 +1,7 @@
 // Determines, before drawing, which of the bundled fonts a caption needs and which of its characters none supports.
 
 import type { Weight } from '../caption/style.ts';
-import { glyphClusters, isEmoji } from '../layout/emoji.ts';
+import { glyphClusters, isEmoji, unifyRows } from '../layout/emoji.ts';
 import { must } from '../primitives/must.ts';
 import { EMOJI, FAMILIES, type FontFamily, HAN_FAMILIES } from './catalogue.ts';
 import { decodeRanges, includes, type Ranges } from './code-points.ts';
@@ -42,6 +42,8 @@ const UNSEEN = /[\u115f\u1160]|(?<!\p{Script=Mongolian})\u180f/gu;
 const MARK = /^\p{M}$/u;
 const LETTER = /\p{L}/u;
 const HAN_REGIONS: readonly HanRegion[] = ['sc', 'tc', 'jp', 'kr'];
+/** Letters of Urdu that Arabic and Persian don't have. Its digits have their own shapes beside them. */
+const URDU_LETTER = /[\u0679\u0688\u0691\u06ba\u06c1\u06d2]/u;
 const BOX = '\u25a1';
 const TEXT_SELECTOR = '\ufe0e';
 const EMOJI_SELECTOR = '\ufe0f';
@@ -59,7 +61,7 @@ export class FontIndex {
   /** Uses the same box everywhere, because the missing-glyph boxes of fonts differ and some show the code point. */
   drawable(caption: string): DrawableCaption {
     let missingGlyphs = 0;
-    const visible = caption.replace(BLANK, ' ').replace(UNSEEN, '');
+    const visible = unifyRows(caption.replace(BLANK, ' ').replace(UNSEEN, ''));
     const drawable = glyphClusters(visible).map((cluster) => {
       const points = drawnPoints(cluster);
       const families = isEmoji(cluster) ? [this.#emoji] : this.#families;
@@ -89,7 +91,14 @@ export class FontIndex {
       .toSorted((a, b) => rankOf(a) - rankOf(b))
       .map((file) => (weight === 'bold' ? (boldFile(file, familyOf(file, order)) ?? file) : file));
     const emoji = firstOf(this.#filesOf(EMOJI));
-    return { text, emoji, weight, lacksBold, lang: lang ?? '', cjk: this.#cjkOf(caption, order) };
+    return {
+      text,
+      emoji,
+      weight,
+      lacksBold,
+      lang: lang ?? (URDU_LETTER.test(caption) ? 'ur' : ''),
+      cjk: this.#cjkOf(caption, order),
+    };
   }
 
   #cjkOf(caption: string, order: readonly IndexedFamily[]): CaptionFonts['cjk'] {

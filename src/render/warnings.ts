@@ -6,7 +6,7 @@ import { highlightOf } from '../caption/style.ts';
 import type { Bar, Layout } from '../layout/layout.ts';
 import { isLowContrast } from '../layout/look.ts';
 import { must } from '../primitives/must.ts';
-import { scaleFor } from '../layout/style.ts';
+import { scaleFor, style } from '../layout/style.ts';
 import type { Recipe } from './compose.ts';
 
 /** Warnings about captions, known before anything is drawn. `strict` turns these into an error. */
@@ -57,7 +57,9 @@ export function layoutWarnings(
     const warnings: LayoutWarning[] = [];
     const facts = fontFacts[index];
     if (facts && facts.missingGlyphs > 0) warnings.push('missing_glyphs');
-    if (bar.fontSize < scaleFor(canvas, bar.look).fontSize) warnings.push('text_shrunk');
+    // A caption that is a little smaller to keep a long word whole looks as intended.
+    const leastSize = style.leastUncutSize * scaleFor(canvas, bar.look).fontSize;
+    if (bar.fontSize < leastSize) warnings.push('text_shrunk');
     const isTogether = (other: number): boolean =>
       areShownTogether(must(times[index], 'the times of the bar'), must(times[other], 'the times of the other bar'));
     const isCovered = (other: Bar, at: number): boolean => other !== bar && isOverlapping(bar, other) && isTogether(at);
