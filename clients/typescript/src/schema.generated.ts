@@ -685,7 +685,7 @@ export interface components {
         /** @description Changes a preset. Unknown keys are an error. */
         Style: {
             /**
-             * @description `bar` (default): full-width dark bar, white text. `bar-light`: white bar, black text. `box`: rounded dark label around each line, white text. `box-light`: rounded white label around each line, black text. `outline`: dark outline around the letters. `plain`: soft shadow.
+             * @description `bar` (default): full-width dark bar, white text. `bar-light`: white bar, black text. `box`: rounded dark label around each line, large bold white text. `box-light`: rounded white label around each line, large bold black text. `outline`: dark outline around large bold letters. `plain`: large bold letters with a soft shadow.
              * @enum {string|null}
              */
             preset?: "bar" | "bar-light" | "box" | "box-light" | "outline" | "plain" | null;
@@ -693,7 +693,7 @@ export interface components {
             color?: string | null;
             /** @description Color of the bar or box. A `conflict` with `outline` and `plain`. */
             background?: string | null;
-            /** @description Multiplies the default font size. Default: 1. */
+            /** @description Multiplies the font size of a bar. Default: 1, and 1.25 for `box`, `box-light`, `outline`, `plain`. */
             size?: number | null;
             /**
              * @description Default: `center`. Left and right are physical, also for right-to-left text.
@@ -701,7 +701,7 @@ export interface components {
              */
             align?: "left" | "center" | "right" | null;
             /**
-             * @description Default: `regular`. Scripts without a bold font stay regular, with the warning `no_bold`.
+             * @description Default: `regular`, and `bold` for `box`, `box-light`, `outline`, `plain`. Scripts without a bold font stay regular; if you ask for bold, with the warning `no_bold`.
              * @enum {string|null}
              */
             weight?: "regular" | "bold" | null;
@@ -789,7 +789,7 @@ export interface components {
             bars: components["schemas"]["LayoutBar"][];
             /** @description The pages of `captions` as WebVTT, with the times of their words. Null without `captions`. */
             captions: string | null;
-            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `word_times_estimated`. More may be added. */
+            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `word_times_estimated`, `text_too_small`. More may be added. */
             warnings: string[];
             /** @description What the render would cost. */
             credits: number;
@@ -810,7 +810,7 @@ export interface components {
             }[];
             fonts: string[];
             missing_characters: string[];
-            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `word_times_estimated`. More may be added. */
+            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `word_times_estimated`, `text_too_small`. More may be added. */
             warnings: string[];
             /** @description The page of `captions` that the bar shows. Null for `text` and `overlays`. */
             page: components["schemas"]["LayoutPage"] | null;
@@ -2854,7 +2854,7 @@ export interface components {
         "x-render-duration-ms": number;
         /** @description Number of unsupported characters, which appear as boxes. Absent when there are none. */
         "x-missing-glyphs": number;
-        /** @description Comma-separated codes, absent when there are none. About captions: `missing_glyphs`, `text_shrunk` (smaller than usual, to fit), `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`. About the asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`. More may be added. */
+        /** @description Comma-separated codes, absent when there are none. About captions: `missing_glyphs`, `text_shrunk` (smaller than usual, to fit), `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `text_too_small`. About the asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`. More may be added. */
         "x-warnings": string;
         /** @description Credits charged for this render. 0 for errors, test keys and replays. */
         "x-credits-charged": number;

@@ -7,6 +7,9 @@ import { type Html, html } from '../html.ts';
 
 const { preset, size, align, weight } = STYLE_FIELDS;
 
+/** The weight that isn't sent, because it depends on the preset. */
+const OF_THE_STYLE = 'of the style';
+
 /** The default of each field comes first and isn't sent. */
 function defaultFirst(names: readonly string[], first: string): { readonly name: string; readonly value: string }[] {
   const sorted = [first, ...names.filter((name) => name !== first)];
@@ -32,7 +35,7 @@ export function lookFields(): Html {
 <label>Background <input type="color" name="background" value="#000000"></label>
 <label>Size <input type="number" name="size" min="${size.minimum}" max="${size.maximum}" step="0.1" placeholder="1" inputmode="decimal"></label>
 <label>Align <select name="align">${options(align.enum, 'center')}</select></label>
-<label>Weight <select name="weight">${options(weight.enum, 'regular')}</select></label>
+<label>Weight <select name="weight">${options(weight.enum, OF_THE_STYLE)}</select></label>
 <label>Safe area <select name="safe_area">${options(SAFE_AREAS, 'none')}</select></label>
 </div>`;
 }

@@ -17,17 +17,17 @@ class StyleHighlight(_StyleHighlightRequired, total=False):
 
 class Style(TypedDict, total=False):
     preset: Optional[Literal["bar", "bar-light", "box", "box-light", "outline", "plain"]]
-    """``bar`` (default): full-width dark bar, white text. ``bar-light``: white bar, black text. ``box``: rounded dark label around each line, white text. ``box-light``: rounded white label around each line, black text. ``outline``: dark outline around the letters. ``plain``: soft shadow."""
+    """``bar`` (default): full-width dark bar, white text. ``bar-light``: white bar, black text. ``box``: rounded dark label around each line, large bold white text. ``box-light``: rounded white label around each line, large bold black text. ``outline``: dark outline around large bold letters. ``plain``: large bold letters with a soft shadow."""
     color: Optional[str]
     """Color of the text, such as ``#ffcc00``, or ``#ffcc0080`` with transparency."""
     background: Optional[str]
     """Color of the bar or box. A ``conflict`` with ``outline`` and ``plain``."""
     size: Optional[float]
-    """Multiplies the default font size. Default: 1."""
+    """Multiplies the font size of a bar. Default: 1, and 1.25 for ``box``, ``box-light``, ``outline``, ``plain``."""
     align: Optional[Literal["left", "center", "right"]]
     """Default: ``center``. Left and right are physical, also for right-to-left text."""
     weight: Optional[Literal["regular", "bold"]]
-    """Default: ``regular``. Scripts without a bold font stay regular, with the warning ``no_bold``."""
+    """Default: ``regular``, and ``bold`` for ``box``, ``box-light``, ``outline``, ``plain``. Scripts without a bold font stay regular; if you ask for bold, with the warning ``no_bold``."""
     highlight: Optional[Union[Literal["none", "color", "box", "pop", "reveal"], StyleHighlight]]
     """How the word that is being spoken stands out; needs ``captions``. ``none`` (default); ``color``: in another color (``#ffd60a``); ``box``: with a rounded box behind it (``#e0245e``, white text); ``pop``: larger, in another color; ``reveal``: words appear when they are spoken. An object such as ``{'mode': 'box', 'color': '#000000', 'background': '#ffffff'}`` has other colors. Nothing else moves or changes."""
     case: Optional[Literal["none", "upper"]]
@@ -128,7 +128,7 @@ class Layout(TypedDict):
     captions: Optional[str]
     """The pages of ``captions`` as WebVTT, with the times of their words. Null without ``captions``."""
     warnings: List[str]
-    """Codes such as ``missing_glyphs``, ``text_shrunk``, ``bars_overlap``, ``never_shown``, ``timing_ignored``, ``safe_area_moved``, ``low_contrast``, ``no_bold``, ``word_times_estimated``. More may be added."""
+    """Codes such as ``missing_glyphs``, ``text_shrunk``, ``bars_overlap``, ``never_shown``, ``timing_ignored``, ``safe_area_moved``, ``low_contrast``, ``no_bold``, ``word_times_estimated``, ``text_too_small``. More may be added."""
     credits: int
     """What the render would cost."""
 
@@ -151,7 +151,7 @@ class LayoutBar(TypedDict):
     fonts: List[str]
     missing_characters: List[str]
     warnings: List[str]
-    """Codes such as ``missing_glyphs``, ``text_shrunk``, ``bars_overlap``, ``never_shown``, ``timing_ignored``, ``safe_area_moved``, ``low_contrast``, ``no_bold``, ``word_times_estimated``. More may be added."""
+    """Codes such as ``missing_glyphs``, ``text_shrunk``, ``bars_overlap``, ``never_shown``, ``timing_ignored``, ``safe_area_moved``, ``low_contrast``, ``no_bold``, ``word_times_estimated``, ``text_too_small``. More may be added."""
     page: Optional[LayoutPage]
     """The page of ``captions`` that the bar shows. Null for ``text`` and ``overlays``."""
 

@@ -73,7 +73,7 @@ export class LookPicker {
 
   /** Returns a multiple of the default font size. */
   get size(): number {
-    return Number(this.#value('size')) || 1;
+    return Number(this.#value('size')) || (this.#preset.size ?? 1);
   }
 
   /** Returns the margins that the chosen safe area keeps free on an image of this size. */
@@ -101,9 +101,14 @@ export class LookPicker {
     return field.value === '' || !field.checkValidity() ? '' : Number(field.value);
   }
 
-  #update(): void {
+  get #preset(): ReturnType<typeof presetOf> {
     const name = this.#value('preset');
-    const preset = presetOf(STYLE_PRESETS.find((known) => known === name));
+    return presetOf(STYLE_PRESETS.find((known) => known === name));
+  }
+
+  #update(): void {
+    const preset = this.#preset;
+    find(this.#root, '[name="size"]', HTMLInputElement).placeholder = String(preset.size ?? 1);
     const background = find(this.#root, '[name="background"]', HTMLInputElement);
     background.disabled = preset.background === undefined;
     // A color that the visitor hasn't chosen is that of the preset.
