@@ -74,7 +74,7 @@ describe('a box', () => {
   });
 
   it('a box has square edges on whole pixels between its round corners', async () => {
-    const pixels = await overlayOf({ preset: 'box' }, 'Label');
+    const pixels = await overlayOf({ preset: 'box', size: 1 }, 'Label');
     const { left, right, top, bottom } = columnsAndRows(pixels);
     for (const x of [left, right - 1]) expect(pixelAt(pixels, x, 100)).toEqual([0, 0, 0, 255]);
     for (const y of [top, bottom - 1]) expect(pixelAt(pixels, 120, y)).toEqual([0, 0, 0, 255]);
@@ -108,15 +108,19 @@ describe('a box', () => {
 });
 
 describe('an outline', () => {
-  it('an outline surrounds letters and emoji without a gap', async () => {
-    for (const text of ['O', '🔴']) {
-      const pixels = await overlayOf({ preset: 'outline', size: 3 }, text);
-      const alphas = Array.from({ length: SIZE.width / 2 }, (_, x) => pixelAt(pixels, x, 100)[3] ?? 0);
-      const first = alphas.findIndex((alpha) => alpha > 128);
-      // From the outline inward, everything is opaque for the width of the outline and of the stem.
-      expect(alphas.slice(first + 1, first + 5)).toEqual([255, 255, 255, 255]);
-      expect(pixelAt(pixels, first, 100).slice(0, 3)).toEqual([0, 0, 0]);
-    }
+  it('an outline surrounds letters without a gap', async () => {
+    const pixels = await overlayOf({ preset: 'outline', size: 3 }, 'O');
+    const alphas = Array.from({ length: SIZE.width / 2 }, (_, x) => pixelAt(pixels, x, 100)[3] ?? 0);
+    const first = alphas.findIndex((alpha) => alpha > 128);
+    // From the outline inward, everything is opaque for the width of the outline and of the stem.
+    expect(alphas.slice(first + 1, first + 5)).toEqual([255, 255, 255, 255]);
+    expect(pixelAt(pixels, first, 100).slice(0, 3)).toEqual([0, 0, 0]);
+  });
+
+  it('an outline leaves emoji out', async () => {
+    const pixels = await overlayOf({ preset: 'outline', size: 3 }, '🔴');
+    const row = Array.from({ length: SIZE.width }, (_, x) => pixelAt(pixels, x, 100));
+    expect(row.filter(([red = 0, , , alpha = 0]) => alpha > 128 && red < 100)).toEqual([]);
   });
 
   it("doesn't show through translucent text", async () => {
@@ -153,12 +157,12 @@ describe('alignment', () => {
     ['left', 'Hello', 9.6],
     ['left', 'שלום', 9.6],
   ])('alignment is physical: %s-aligned %s starts at the left margin', async (align, text, margin) => {
-    const { left } = columnsAndRows(await overlayOf({ preset: 'box', align }, text));
+    const { left } = columnsAndRows(await overlayOf({ preset: 'box', size: 1, align }, text));
     expect(left).toBe(Math.round(margin));
   });
 
   it.each(['Hello', 'שלום'])('alignment is physical: right-aligned %s ends at the right margin', async (text) => {
-    const { right } = columnsAndRows(await overlayOf({ preset: 'box', align: 'right' }, text));
+    const { right } = columnsAndRows(await overlayOf({ preset: 'box', size: 1, align: 'right' }, text));
     expect(right).toBe(Math.round(SIZE.width - 9.6));
   });
 });
@@ -199,7 +203,7 @@ describe('warnings of styles', () => {
     expect((await renderOverlay({ width: 240, height: 60 }, long, { style: { size: 3 } })).warnings).toEqual([]);
     expect(
       (await renderOverlay({ width: 100, height: 16 }, `${long}\n`.repeat(4).trim(), { style: { size: 3 } })).warnings,
-    ).toEqual(['text_shrunk']);
+    ).toEqual(['text_shrunk', 'text_too_small']);
   });
 
   it("don't call boxes beside each other overlapping", async () => {
