@@ -1,6 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { grown } from './grown-mask.ts';
-import { blurred, type Mask } from './soft-shadow.ts';
+import { blurred, type Mask, SHARES } from './soft-shadow.ts';
+
+const SHARE_STEP = 4_096;
+/** A value for each share, so that a drawn line shows what was blurred. */
+const SHARE_VALUES = Int32Array.from({ length: SHARES }, (_, share) => share * SHARE_STEP);
+
+/** All lines of a blurred mask. */
+function values(mask: Mask, radius: number): Int32Array {
+  const result = new Int32Array(mask.width * mask.height);
+  const shadow = blurred(mask, radius);
+  for (let row = 0; row < mask.height; row += 1) {
+    shadow.drawLine(row, 0, result.subarray(row * mask.width, (row + 1) * mask.width), SHARE_VALUES);
+  }
+  return result;
+}
 
 function square(size: number, from: number, to: number): Mask {
   const values = new Uint8Array(size * size);
@@ -11,7 +25,7 @@ function square(size: number, from: number, to: number): Mask {
 describe('blurred', () => {
   it.each([1, 3, 7, 12])('keeps the total and reaches three times its radius: %d', (radius) => {
     const mask = square(120, 55, 65);
-    const result = blurred(mask, radius);
+    const result = values(mask, radius);
     const total = result.reduce((sum, value) => sum + value, 0) / 65_536;
     expect(total).toBeGreaterThan(0.98 * 100 * 255);
     expect(total).toBeLessThan(1.02 * 100 * 255);
@@ -21,8 +35,21 @@ describe('blurred', () => {
     expect(row.slice(0, 55 - reach).every((value) => value === 0)).toBe(true);
   });
 
+  it.each([1, 7, 30])('draws a part of a line like the whole of it: %d', (radius) => {
+    const mask = square(120, 40, 70);
+    const all = values(mask, radius);
+    const shadow = blurred(mask, radius);
+    for (const column of [0, 1, 13, 58, 119]) {
+      const part = new Int32Array(Math.min(40, 120 - column)).fill(-1);
+      shadow.drawLine(50, column, part, SHARE_VALUES);
+      const expected = all.slice(50 * 120 + column, 50 * 120 + column + part.length);
+      const isSame = part.every((value, at) => Math.abs(value - (expected[at] ?? 0)) <= SHARE_STEP);
+      expect([column, isSame]).toEqual([column, true]);
+    }
+  });
+
   it('falls without steps from the middle outward', () => {
-    const row = blurred(square(200, 90, 110), 12).slice(100 * 200, 101 * 200);
+    const row = values(square(200, 90, 110), 12).slice(100 * 200, 101 * 200);
     for (let x = 101; x < 160; x += 1) {
       const step = (row[x - 1] ?? 0) - (row[x] ?? 0);
       expect(step).toBeGreaterThanOrEqual(0);

@@ -21,8 +21,21 @@ const FRACTION_BITS = 16;
 /** A blur of at least this many pixels hides that the copy is smaller. */
 const MIN_RADIUS = 3;
 
-/** Blurs the mask by three boxes of this radius. Pixels beyond its edges count as empty. Values have 24 bits. */
-export function blurred(mask: Mask, radius: number): Int32Array {
+/** A blurred mask. It is drawn line by line, because storing all of it takes as long as computing it. */
+export interface Blurred {
+  /** Draws the part of a row from this column on. `words` has a word for each value, by its highest 12 bits of 24. */
+  drawLine(row: number, column: number, line: Int32Array, words: Int32Array): void;
+}
+
+/** Values have 24 bits, of which the lowest don't matter. */
+const UNUSED_BITS = 12;
+/** The number of words for `drawLine`. */
+export const SHARES: number = 0x1_00_0000 >> UNUSED_BITS;
+/** The word for full coverage. */
+export const FULL_SHARE: number = 0xff_0000 >> UNUSED_BITS;
+
+/** Blurs the mask by three boxes of this radius. Pixels beyond its edges count as empty. */
+export function blurred(mask: Mask, radius: number): Blurred {
   const factor = Math.max(1, Math.floor(radius / MIN_RADIUS));
   const small = shrunk(mask, factor);
   const other = { ...small, values: new Int32Array(small.values.length) };
@@ -30,7 +43,13 @@ export function blurred(mask: Mask, radius: number): Int32Array {
     blurRows(small, other.values, Math.max(1, Math.round(radius / factor)));
     blurColumns(other, small.values, Math.max(1, Math.round(radius / factor)));
   }
-  return factor === 1 ? small.values : enlarged(small, factor, mask);
+  const values = new Float64Array(small.width + 1);
+  return {
+    drawLine: (row, column, line, words) => {
+      interpolateRow(small, (row + 0.5) / factor - 0.5, values);
+      drawInterpolated(values, factor, column, line, words);
+    },
+  };
 }
 
 /** Returns the mean of each square of pixels. */
@@ -84,30 +103,42 @@ function blurColumns({ width, height, values }: FineMask, to: Int32Array, radius
   }
 }
 
-/** Interpolates linearly between the centers of the squares. */
-function enlarged(
-  { width: columns, height: rows, values }: FineMask,
-  factor: number,
-  { width, height }: Mask,
-): Int32Array {
-  const result = new Int32Array(width * height);
-  const line = new Float64Array(columns + 1);
-  for (let y = 0, at = 0; y < height; y += 1) {
-    const from = Math.max(0, (y + 0.5) / factor - 0.5);
-    const above = Math.floor(from);
-    const below = Math.min(rows - 1, above + 1);
-    const share = from - above;
-    for (let column = 0; column < columns; column += 1) {
-      const upper = values[above * columns + column] as number;
-      line[column] = upper + ((values[below * columns + column] as number) - upper) * share;
-    }
-    line[columns] = line[columns - 1] as number;
-    for (let x = 0; x < width; x += 1, at += 1) {
-      const place = Math.max(0, (x + 0.5) / factor - 0.5);
-      const left = Math.floor(place);
-      const value = line[left] as number;
-      result[at] = value + ((line[left + 1] as number) - value) * (place - left);
-    }
+/** Fills `to` with the values between two rows. The last one is there twice. */
+function interpolateRow({ width, height, values }: FineMask, place: number, to: Float64Array): void {
+  const from = Math.max(0, place);
+  const above = Math.floor(from);
+  const below = Math.min(height - 1, above + 1);
+  const share = from - above;
+  for (let column = 0; column < width; column += 1) {
+    const upper = values[above * width + column] as number;
+    to[column] = upper + ((values[below * width + column] as number) - upper) * share;
   }
-  return result;
+  to[width] = to[width - 1] as number;
+}
+
+/** Interpolates linearly between values, each of which is in the middle of this many pixels. */
+function drawInterpolated(
+  values: Float64Array,
+  factor: number,
+  first: number,
+  line: Int32Array,
+  words: Int32Array,
+): void {
+  const width = line.length;
+  let x = 0;
+  while (x < width) {
+    const place = Math.max(0, (first + x + 0.5) / factor - 0.5);
+    const column = Math.floor(place);
+    const isBefore = first + x + 0.5 < factor / 2;
+    const value = values[column] as number;
+    const step = isBefore ? 0 : ((values[column + 1] as number) - value) / factor;
+    const end = Math.min(width, Math.ceil((column + (isBefore ? 0.5 : 1.5)) * factor - 0.5) - first);
+    if (value === 0 && step === 0) {
+      line.fill(0, x, end);
+      x = end;
+      continue;
+    }
+    let current = value + step * factor * (place - column);
+    for (; x < end; x += 1, current += step) line[x] = words[current >> UNUSED_BITS] as number;
+  }
 }

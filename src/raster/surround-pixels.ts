@@ -9,7 +9,7 @@ import { compositeOver, mix, wordsByCoverage, wordsOf } from './band.ts';
 import { type ColumnRange, inkedColumns } from './bar-pixels.ts';
 import { addRims, type EmojiRims } from './emoji-rim.ts';
 import type { PaintedStrips } from './painted-strips.ts';
-import { blurred } from './soft-shadow.ts';
+import { blurred, FULL_SHARE, SHARES } from './soft-shadow.ts';
 
 const BLACK = { red: 0, green: 0, blue: 0, alpha: 255 };
 
@@ -19,14 +19,13 @@ const SHADOW_DROP = 0.03;
 /** Raises a blurred stroke, which is thinner than the blur, to about this much of full black. */
 const SHADOW_GAIN = 2.6;
 const SHADOW_MAX_ALPHA = 0.74 * 255;
-/** `blurred` returns 24 bits, of which the lowest don't matter. */
-const UNUSED_BITS = 12;
 /**
- * The alpha of the shadow. It approaches the maximum smoothly, because a hard limit would give the shadow a visible
- * edge.
+ * The shadow by its share of the blur. It approaches the maximum smoothly, because a hard limit would give the shadow a
+ * visible edge.
  */
-const SHADOW_ALPHA: Uint8Array = Uint8Array.from({ length: 0x1_00_0000 >> UNUSED_BITS }, (_, share) =>
-  Math.round(SHADOW_MAX_ALPHA * (1 - Math.exp((-SHADOW_GAIN * share) / (0xff_0000 >> UNUSED_BITS)))),
+const SHADOW_WORDS: Int32Array = Int32Array.from(
+  { length: SHARES },
+  (_, share) => Math.round(SHADOW_MAX_ALPHA * (1 - Math.exp((-SHADOW_GAIN * share) / FULL_SHARE))) << 24,
 );
 
 /** What was drawn, by what becomes of it: coverage of letters and of shapes, and emoji as RGBA words. */
@@ -138,12 +137,10 @@ function shadowOf({ text, emoji, columns, rows }: Layers, em: number): SurroundP
     for (let at = 0; at < values.length; at += 1) values[at] = Math.max(values[at] ?? 0, text[at] ?? 0);
   }
   const shadow = blurred({ width: columns, height: rows, values }, Math.max(1, Math.round((SHADOW_REACH * em) / 3)));
-  const drop = Math.round(SHADOW_DROP * em) * columns;
+  const drop = Math.round(SHADOW_DROP * em);
   return (line, from) => {
-    if (from < drop) return;
-    for (let x = 0; x < line.length; x += 1) {
-      line[x] = (SHADOW_ALPHA[(shadow[from - drop + x] ?? 0) >> UNUSED_BITS] ?? 0) << 24;
-    }
+    const row = Math.floor(from / columns);
+    if (row >= drop) shadow.drawLine(row - drop, from % columns, line, SHADOW_WORDS);
   };
 }
 
