@@ -72,7 +72,8 @@ describe.skipIf(!hasSharedMedia)('real JPEGs (skipped without ../shared/media)',
       const headers = readHeaders(source);
       if (cause !== undefined || headers === undefined) return;
       const { orientation = 1 } = await sharp(source).metadata();
-      if (orientation <= 1) expect(await changedRows(source, rendered)).toEqual([]);
+      // A decoder rounds a turned image differently.
+      expect(orientation <= 1 ? await changedRows(source, rendered) : []).toEqual([]);
       if (SMALL.test(file)) return;
       const imageData = source.length - headers.firstScan.dataStart + HEADERS + (headers.profile?.length ?? 0);
       expect(rendered.bytes.length).toBeLessThan(imageData * (headers.isProgressive ? 1.1 : 1.05));

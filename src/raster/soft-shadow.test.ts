@@ -7,7 +7,7 @@ const SHARE_STEP = 4_096;
 const SHARE_VALUES = Int32Array.from({ length: SHARES }, (_, share) => share * SHARE_STEP);
 
 /** All lines of a blurred mask. */
-function values(mask: Mask, radius: number): Int32Array {
+function linesOf(mask: Mask, radius: number): Int32Array {
   const result = new Int32Array(mask.width * mask.height);
   const shadow = blurred(mask, radius);
   for (let row = 0; row < mask.height; row += 1) {
@@ -25,7 +25,7 @@ function square(size: number, from: number, to: number): Mask {
 describe('blurred', () => {
   it.each([1, 3, 7, 12])('keeps the total and reaches three times its radius: %d', (radius) => {
     const mask = square(120, 55, 65);
-    const result = values(mask, radius);
+    const result = linesOf(mask, radius);
     const total = result.reduce((sum, value) => sum + value, 0) / 65_536;
     expect(total).toBeGreaterThan(0.98 * 100 * 255);
     expect(total).toBeLessThan(1.02 * 100 * 255);
@@ -37,7 +37,7 @@ describe('blurred', () => {
 
   it.each([1, 7, 30])('draws a part of a line like the whole of it: %d', (radius) => {
     const mask = square(120, 40, 70);
-    const all = values(mask, radius);
+    const all = linesOf(mask, radius);
     const shadow = blurred(mask, radius);
     for (const column of [0, 1, 13, 58, 119]) {
       const part = new Int32Array(Math.min(40, 120 - column)).fill(-1);
@@ -49,7 +49,7 @@ describe('blurred', () => {
   });
 
   it('falls without steps from the middle outward', () => {
-    const row = values(square(200, 90, 110), 12).slice(100 * 200, 101 * 200);
+    const row = linesOf(square(200, 90, 110), 12).slice(100 * 200, 101 * 200);
     for (let x = 101; x < 160; x += 1) {
       const step = (row[x - 1] ?? 0) - (row[x] ?? 0);
       expect(step).toBeGreaterThanOrEqual(0);

@@ -8,7 +8,7 @@ export interface HuffmanSpec {
   readonly symbols: Uint8Array;
 }
 
-export interface FrameComponent {
+interface FrameComponent {
   readonly id: number;
   readonly horizontal: number;
   readonly vertical: number;
