@@ -16,6 +16,7 @@ import { generateGrayEmoji } from './generate-gray-emoji.ts';
 import { generateHanUsage } from './generate-han-usage.ts';
 import { generateNotices } from './generate-notices.ts';
 import { generatePythonTypes } from './generate-python-types.ts';
+import { generateReference } from './generate-reference.ts';
 
 const GENERATED: Readonly<Record<string, () => string>> = {
   'src/raster/coverage.generated.ts': generateCoverage,
@@ -25,6 +26,7 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   'src/layout/gray-emoji.generated.ts': generateGrayEmoji,
   'src/media/video/frames/tone-mapper.generated.ts': generateToneMapper,
   'src/media/heif/converter.generated.ts': generateHeifConverter,
+  'docs/api.md': generateReference,
   'docs/configuration.md': generateConfiguration,
   'docs/errors.md': generateErrors,
   'docs/openapi.json': generateOpenApi,

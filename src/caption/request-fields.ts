@@ -146,7 +146,8 @@ export const LOOK_FIELDS = {
     type: 'string',
     enum: SAFE_AREAS,
     description:
-      "Keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. `all` fits every app. " +
+      `${orList(SAFE_AREAS.map(quoted))}: keeps captions clear of an app's own controls, on portrait images and videos of 9:16 ` +
+      'within 5 %. `all` fits every app. ' +
       'Default: `none`.',
   },
 } as const satisfies Readonly<Record<string, Json>>;

@@ -3,7 +3,6 @@
 import { KEY_PLACEHOLDER, type SnippetRequest } from './browser/snippets.ts';
 
 export interface ExampleRequest {
-  readonly id: string;
   readonly title: string;
   readonly description: string;
   readonly request: Omit<SnippetRequest, 'baseUrl'>;
@@ -11,10 +10,10 @@ export interface ExampleRequest {
 
 /** A placeholder for the reader's own URL. */
 export const EXAMPLE_URL = 'https://www.example.com/photo.jpg';
+export const EXAMPLE_VIDEO_URL = 'https://www.example.com/clip.mp4';
 
 export const EXAMPLE_REQUESTS: readonly ExampleRequest[] = [
   {
-    id: 'one-caption',
     title: 'One caption on a photo',
     description: 'The caption goes in the middle. The response is a PNG with the dimensions of the photo.',
     request: {
@@ -25,7 +24,6 @@ export const EXAMPLE_REQUESTS: readonly ExampleRequest[] = [
     },
   },
   {
-    id: 'several-captions',
     title: 'Several captions',
     description: 'The first caption has an explicit position. The second one goes to its default position.',
     request: {
@@ -36,7 +34,6 @@ export const EXAMPLE_REQUESTS: readonly ExampleRequest[] = [
     },
   },
   {
-    id: 'video',
     title: 'Video',
     description: 'Videos work the same way and come back as MP4.',
     request: {
@@ -47,7 +44,6 @@ export const EXAMPLE_REQUESTS: readonly ExampleRequest[] = [
     },
   },
   {
-    id: 'url',
     title: 'File from a URL',
     description:
       'Instead of uploading the file, send its public URL in asset_url. Such a request can be JSON, which suits no-code tools.',
@@ -59,7 +55,19 @@ export const EXAMPLE_REQUESTS: readonly ExampleRequest[] = [
     },
   },
   {
-    id: 'overlay-only',
+    title: 'Timed captions on a video from a URL',
+    description: 'Each caption is shown from start until just before end, in seconds. See Times and subtitles.',
+    request: {
+      key: KEY_PLACEHOLDER,
+      assetUrl: EXAMPLE_VIDEO_URL,
+      overlays: [
+        { text: 'Wait for it', end: 2.5 },
+        { text: 'There!', start: 2.5, end: 4, position: 20 },
+      ],
+      output: 'captioned.mp4',
+    },
+  },
+  {
     title: 'Overlay only',
     description:
       'Leave out the asset to get a transparent PNG. Composited over an image of that size, it matches the API’s own ' +

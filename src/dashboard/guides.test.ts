@@ -7,6 +7,6 @@ it('a guide page renders the form that sends a request only where the guide mark
   const tryIt = vi.fn<() => Html>(() => html`<form>the form</form>`);
   const pages = guides.map((guide) => guidePage(guides, guide, 'https://captions.example.com', tryIt));
   const withForm = pages.filter(({ body }) => body.text.includes('<form>the form</form>'));
-  expect(withForm.map(({ path }) => path)).toEqual(['/docs/quickstart']);
-  expect(tryIt).toHaveBeenCalledTimes(1);
+  expect(withForm.map(({ path }) => path)).toEqual(['/docs/quickstart', '/docs']);
+  expect(tryIt).toHaveBeenCalledTimes(2);
 });

@@ -1,9 +1,9 @@
-// The guides: Markdown files in docs/, rendered as pages.
+// The documentation: the API reference and the guides, Markdown files in docs/ that are rendered as pages.
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { TRY_IT_MODULE } from './docs/try-it.ts';
-import { GUIDE_FILES, GUIDE_GROUPS, type GuideGroup } from './guide-files.ts';
+import { GUIDE_FILES, GUIDE_GROUPS, type GuideGroup, guidePath } from './guide-files.ts';
 import { Html, html } from './html.ts';
 import { type Article, type Heading, renderMarkdown, TRY_IT_MARK } from './markdown.ts';
 import type { Page } from './page.ts';
@@ -21,8 +21,8 @@ interface DocsLink {
   readonly group: GuideGroup;
 }
 
-/** The base URL in the guides' example requests; pages show the server's own instead. */
-const EXAMPLE_URL = 'http://127.0.0.1:8080';
+/** The base URLs in the guides' example requests; pages show the server's own instead. */
+const EXAMPLE_URLS = /http:\/\/127\.0\.0\.1:8080|https:\/\/captions\.example\.com/gu;
 const MIN_CONTENTS = 3;
 
 export async function loadGuides(docs: string): Promise<Guide[]> {
@@ -36,8 +36,8 @@ export async function loadGuides(docs: string): Promise<Guide[]> {
 
 /** `tryIt` renders the form that sends a request, for a guide that marks a place for it. */
 export function guidePage(guides: readonly Guide[], guide: Guide, baseUrl: string, tryIt: () => Html): Page {
-  const pagePath = `/docs/${guide.slug}`;
-  const body = guide.body.text.replaceAll(EXAMPLE_URL, baseUrl);
+  const pagePath = guidePath(guide.slug);
+  const body = guide.body.text.replaceAll(EXAMPLE_URLS, baseUrl);
   return {
     title: `${guide.title} - Storybar`,
     description: guide.summary,
@@ -50,20 +50,15 @@ export function guidePage(guides: readonly Guide[], guide: Guide, baseUrl: strin
       pagePath,
       guide.headings,
       html`<h1>${guide.title}</h1>
-${new Html(body.replace(TRY_IT_MARK, () => html`<p>Or send it from this page:</p>${tryIt()}`.text))}`,
+${new Html(body.replace(TRY_IT_MARK, () => tryIt().text))}`,
     ),
   };
 }
 
-/** Returns the layout of all documentation pages. */
-export function docsBody(
-  guides: readonly Guide[],
-  currentPath: string,
-  headings: readonly Heading[],
-  article: Html,
-): Html {
+/** The layout of all documentation pages. */
+function docsBody(guides: readonly Guide[], currentPath: string, headings: readonly Heading[], article: Html): Html {
   const sections = headings.filter(({ level }) => level === 2);
-  return html`<div class="docs wide">
+  return html`<div class="docs">
 ${guideContents(guides, currentPath)}
 <article>
 ${article}
@@ -78,21 +73,15 @@ ${sections.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>`)}
 </div>`;
 }
 
-/** Returns a guide as Markdown, for readers other than browsers. */
+/** A guide as Markdown, for readers that aren't browsers. Comments are for generators and for the page. */
 export function guideMarkdown({ source }: Pick<Guide, 'source'>, baseUrl: string): string {
-  return source.replaceAll(EXAMPLE_URL, baseUrl);
+  return source.replaceAll(/^<!--.*-->\n\n?/gmu, '').replaceAll(EXAMPLE_URLS, baseUrl);
 }
 
 /** Returns links in reading order, group by group. */
 function docsLinks(guides: readonly Guide[]): DocsLink[] {
-  const all: DocsLink[] = [
-    ...guides.map(({ slug, title, group }) => ({ path: `/docs/${slug}`, title, group })),
-    { path: '/docs', title: 'API reference', group: 'API' },
-  ];
-  const isReference = ({ path: link }: DocsLink): number => (link === '/docs' ? 0 : 1);
-  return GUIDE_GROUPS.flatMap((group) =>
-    all.filter((link) => link.group === group).toSorted((a, b) => isReference(a) - isReference(b)),
-  );
+  const all = guides.map(({ slug, title, group }): DocsLink => ({ path: guidePath(slug), title, group }));
+  return GUIDE_GROUPS.flatMap((group) => all.filter((link) => link.group === group));
 }
 
 function guideContents(guides: readonly Guide[], currentPath: string): Html {
@@ -102,13 +91,17 @@ function guideContents(guides: readonly Guide[], currentPath: string): Html {
   return html`<nav class="contents" aria-label="Documentation">
 <div class="search-docs" role="search">
 <label class="visually-hidden" for="search">Search the documentation</label>
-<input id="search" type="search" placeholder="Search" autocomplete="off" data-search="/docs/search.json" disabled>
-<ul data-search-results hidden></ul>
-<p class="visually-hidden" role="status" data-search-status></p>
+<input id="search" type="search" placeholder="Search, or press /" autocomplete="off" data-search="/docs/search.json" disabled>
+<div class="search-panel" data-search-panel hidden>
+<p class="small" role="status" data-search-status></p>
+<p class="small" data-search-hint hidden></p>
+<ul data-search-results></ul>
 </div>
-<details class="contents-list" open><summary>All pages</summary>
+</div>
+<p class="to-pages"><a href="#all-pages">All pages</a></p>
+<div class="contents-list" id="all-pages">
 ${GUIDE_GROUPS.map((group) => html`<p>${group}</p><ul>${links.filter((link) => link.group === group).map(item)}</ul>`)}
-</details>
+</div>
 </nav>`;
 }
 

@@ -5,6 +5,7 @@ import { PROBLEMS } from '../api/statuses.ts';
 import { must } from '../primitives/must.ts';
 import { snippetsFor } from './browser/snippets.ts';
 import { EXAMPLE_REQUESTS } from './example-requests.ts';
+import { guidePath } from './guide-files.ts';
 import type { Guide } from './guides.ts';
 
 export function llmsText(guides: readonly Guide[], baseUrl: string): string {
@@ -18,8 +19,8 @@ export function llmsText(guides: readonly Guide[], baseUrl: string): string {
   return [
     '# Storybar',
     '',
-    '> Story-style captions for photos and videos. There is one endpoint: `POST /v1/overlay` with `multipart/form-data`, or',
-    '> with JSON when you upload no file, and your API key in `x-api-key` or as a bearer token.',
+    '> Story-style captions for photos and videos. `POST /v1/overlay` renders: send `multipart/form-data`, or',
+    '> JSON when you upload no file, with your API key in `x-api-key` or as a bearer token.',
     '> The response body is the finished PNG (or JPEG or WebP, with `format`) or MP4. Errors are `application/problem+json` with a stable `code`, and report',
     '> every invalid field at once. `POST /v1/layout` shows where captions would go, and `GET /v1/usage` what you have used; both',
     '> are free.',
@@ -40,8 +41,7 @@ export function llmsText(guides: readonly Guide[], baseUrl: string): string {
     `Each of these pages is also available as Markdown: add \`.md\` to its address. ${baseUrl}/llms-full.txt has all of them.`,
     '',
     `- [OpenAPI 3.1](${baseUrl}/openapi.json): every field, header and error, machine-readable`,
-    `- [API reference](${baseUrl}/docs): fields, headers, errors and examples`,
-    ...guides.map(({ slug, title, summary }) => `- [${title}](${baseUrl}/docs/${slug}): ${summary}`),
+    ...guides.map(({ slug, title, summary }) => `- [${title}](${baseUrl}${guidePath(slug)}): ${summary}`),
     '',
   ].join('\n');
 }

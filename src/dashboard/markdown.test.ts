@@ -27,7 +27,9 @@ describe('a guide', () => {
     const text = bodyOf('# T\n| code | meaning |\n|---|---|\n| `too_long` | a < b |\n');
     expect(text).toContain('<th scope="col" role="columnheader">code</th>');
     expect(text).toContain('<tr role="row" id="too_long">');
-    expect(text).toContain('<td role="cell" data-label="code"><span><code>too_long</code></span></td>');
+    expect(text).toContain(
+      '<td role="cell" data-label="code"><span><span class="name"><code>too_long</code></span></span></td>',
+    );
     expect(text).toContain('<td role="cell" data-label="meaning"><span>a &lt; b</span></td>');
   });
 
@@ -37,6 +39,37 @@ describe('a guide', () => {
       '<code># not a heading\n**x** &lt;b&gt; [a](b)\n\n- y</code>',
     );
     expect(bodyOf('# T\na `[x](y.md) **z**` b')).toBe('<p>a <code>[x](y.md) **z**</code> b</p>');
+  });
+});
+
+describe('code in several languages', () => {
+  const block = (language: string, code: string): string => `\`\`\`${language}\n${code}\n\`\`\`\n\n`;
+
+  it('becomes tabs if the blocks follow each other', () => {
+    const text = bodyOf(
+      `# T\n## Send it\n\n${block('sh', 'curl a')}${block('ts', 'a()')}${block('python', 'a()')}More.\n`,
+    );
+    expect([...text.matchAll(/data-language="(?<id>\w+)"/gu)].map(({ groups }) => groups?.['id'])).toEqual([
+      'curl',
+      'typescript',
+      'python',
+    ]);
+    expect(text).toContain('data-snippets="send-it"');
+    expect(text).toMatch(/<\/fieldset>\n<p>More\.<\/p>$/u);
+  });
+
+  it('stays apart if a language repeats, text lies in between or the language is data', () => {
+    expect(bodyOf(`# T\n${block('sh', 'a')}${block('sh', 'b')}`)).not.toContain('fieldset');
+    expect(bodyOf(`# T\n${block('sh', 'a')}Then:\n\n${block('ts', 'b')}`)).not.toContain('fieldset');
+    expect(bodyOf(`# T\n${block('sh', 'a')}${block('json', '{}')}`)).not.toContain('fieldset');
+  });
+
+  it('has ids of its own if a section has several', () => {
+    const both = block('sh', 'a') + block('ts', 'b');
+    const text = bodyOf(`# T\n## X\n${both}Or:\n\n${both}`);
+    const ids = [...text.matchAll(/ id="(?<id>tab-[^"]+)"/gu)].map(({ groups }) => groups?.['id']);
+    expect(new Set(ids).size).toBe(4);
+    expect(ids).toHaveLength(4);
   });
 });
 

@@ -4,7 +4,7 @@
 import { must } from '../primitives/must.ts';
 import { type Content, Html, html } from './html.ts';
 import { inline } from './markdown-line.ts';
-import { codeBlock } from './snippet-tabs.ts';
+import { codeBlock, snippetTabs } from './snippet-tabs.ts';
 import { tableOf } from './tables.ts';
 
 export interface Article {
@@ -28,6 +28,8 @@ interface Reader {
   at: number;
   readonly ids: Set<string>;
   readonly headings: Heading[];
+  /** The ids of the groups of tabs. */
+  readonly tabs: Set<string>;
 }
 
 /** Marks the place of the form that sends a request. Other comments don't appear on pages. */
@@ -41,7 +43,7 @@ const BLOCKS: readonly Block[] = [comment, heading, fence, table, list, paragrap
 export function renderMarkdown(source: string): Article {
   const [first = '', ...lines] = source.split('\n');
   const title = first.replace(/^# /u, '');
-  const reader: Reader = { lines, at: 0, ids: new Set(), headings: [] };
+  const reader: Reader = { lines, at: 0, ids: new Set(), headings: [], tabs: new Set() };
   const blocks: string[] = [];
   let summary = '';
   while (reader.at < reader.lines.length) {
@@ -112,12 +114,61 @@ function uniqueId(reader: Reader, text: string): string | undefined {
   return id;
 }
 
-function fence(reader: Reader, line: string): string | undefined {
-  if (!line.startsWith('```')) return undefined;
+/** The languages that a reader can choose between, by the word after the fence. */
+const TABS: Readonly<Record<string, { readonly id: string; readonly label: string }>> = {
+  sh: { id: 'curl', label: 'curl' },
+  ts: { id: 'typescript', label: 'TypeScript' },
+  python: { id: 'python', label: 'Python' },
+};
+
+interface Fence {
+  readonly language: string;
+  readonly code: string;
+}
+
+/** Blocks of code that follow each other in different languages are the same thing in each of them, and become tabs. */
+function fence(reader: Reader): string | undefined {
+  const first = takeFence(reader);
+  if (first === undefined) return undefined;
+  const fences = [first];
+  while (TABS[first.language] !== undefined) {
+    const after = reader.at;
+    takeWhile(reader, (line) => line.trim() === '');
+    const next = takeFence(reader);
+    if (
+      next === undefined ||
+      TABS[next.language] === undefined ||
+      fences.some(({ language }) => language === next.language)
+    ) {
+      reader.at = after;
+      break;
+    }
+    fences.push(next);
+  }
+  if (fences.length === 1) return codeBlock(first.code, 'Code', first.language).text;
+  const { id, text } = reader.headings.at(-1) ?? { id: 'code', text: 'Code' };
+  const tabs = fences.map(({ language, code }) => ({ ...must(TABS[language], 'the tab of the language'), code }));
+  return snippetTabs(uniqueTabsId(reader, id), `${text}, in several languages`, tabs).text;
+}
+
+function takeFence(reader: Reader): Fence | undefined {
+  const line = reader.lines[reader.at];
+  if (line?.startsWith('```') !== true) return undefined;
   reader.at += 1;
   const code = takeWhile(reader, (inside) => !inside.startsWith('```'));
   reader.at += 1;
-  return codeBlock(code.join('\n'), 'Code', line.slice(3).trim()).text;
+  return { language: line.slice(3).trim(), code: code.join('\n') };
+}
+
+/** A section can have several groups of tabs. */
+function uniqueTabsId(reader: Reader, id: string): string {
+  const names = [id, ...Array.from({ length: reader.tabs.size }, (_, index) => `${id}-${index + 2}`)];
+  const free = must(
+    names.find((name) => !reader.tabs.has(name)),
+    'a free name',
+  );
+  reader.tabs.add(free);
+  return free;
 }
 
 function table(reader: Reader, line: string): string | undefined {
@@ -137,8 +188,11 @@ function rowId(reader: Reader, cells: readonly string[]): string | undefined {
   return name === undefined ? undefined : uniqueId(reader, name);
 }
 
+/** A cell that is nothing but a name is as wide as the name. */
 function cellContent(cell: string): Content {
-  return cell === '' ? '' : new Html(inline(cell));
+  if (cell === '') return '';
+  const isName = /^(?:\[)?`[^`\s]+`(?:\]\([^)]+\))?$/u.test(cell);
+  return isName ? html`<span class="name">${new Html(inline(cell))}</span>` : new Html(inline(cell));
 }
 
 function cellsOf(row: string): string[] {

@@ -10,24 +10,24 @@ import { SAMPLE_PHOTO_PATH } from './account/start-page.ts';
 import { componentsPage } from './components-page.ts';
 import { type PlainPage, plainPage, statusPage } from './docs/plain-pages.ts';
 import { addPublicDocuments } from './docs/public-documents.ts';
-import { searchIndex, type SearchSection } from './docs/search-index.ts';
+import type { SearchSection } from './browser/search-ranking.ts';
+import { searchIndex } from './docs/search-index.ts';
 import { shareImagePath } from './docs/share-images.ts';
 import { tryItForm } from './docs/try-it.ts';
 import { frontPage } from './front-page.ts';
-import { type Guide, guideMarkdown, guidePage } from './guides.ts';
-import { html } from './html.ts';
+import { guidePath } from './guide-files.ts';
+import { type Guide, guidePage } from './guides.ts';
 import type { SessionGuard } from './identity/session-guard.ts';
 import { type Page, sendPublicPage, type Site } from './page.ts';
 import type { PlanOffer } from './plan-cards.ts';
 import { playgroundPage } from './playground/playground-page.ts';
-import { referencePage } from './reference-page.ts';
 
 export interface PublicPagesDependencies {
   readonly site: Site;
   readonly plans: readonly PlanOffer[];
   readonly guides: readonly Guide[];
-  /** The API reference as Markdown. */
-  readonly reference: string;
+  /** For Postman and tools like it. */
+  readonly collection: string;
   readonly plainPages: readonly PlainPage[];
   /** True if the playground renders short clips without a key. */
   readonly hasFreeClips: boolean;
@@ -51,9 +51,8 @@ function pagesOf(dependencies: PublicPagesDependencies): ReadonlyMap<string, Pag
   return new Map<string, PageFor>([
     ['/', (baseUrl) => frontPage(site, plans, baseUrl)],
     ['/playground', (baseUrl) => playgroundPage(site, plans, baseUrl, { hasFreeClips })],
-    ['/docs', (baseUrl) => referencePage(guides, baseUrl, tryItForm(site, plans, baseUrl))],
     ...guides.map((guide): [string, PageFor] => [
-      `/docs/${guide.slug}`,
+      guidePath(guide.slug),
       (baseUrl) => guidePage(guides, guide, baseUrl, () => tryItForm(site, plans, baseUrl)),
     ]),
     ...plainPages.map((page): [string, PageFor] => [page.path, () => plainPage(page)]),
@@ -70,7 +69,7 @@ export function publicTitles(dependencies: PublicPagesDependencies): ReadonlyMap
 }
 
 export function publicPages(dependencies: PublicPagesDependencies): RouteGroup {
-  const { site, guides, publicUrl, sessionGuard } = dependencies;
+  const { site, guides, plainPages, publicUrl, sessionGuard } = dependencies;
   const pages = pagesOf(dependencies);
   const baseUrlOf = (request: FastifyRequest): string => publicUrl || (requestBaseUrl(request) ?? LOCAL_URL);
   const send = async (request: FastifyRequest, reply: FastifyReply, page: Page): Promise<FastifyReply> => {
@@ -84,13 +83,10 @@ export function publicPages(dependencies: PublicPagesDependencies): RouteGroup {
         app.get(path, async (request, reply) => await send(request, reply, page(baseUrlOf(request))));
       }
       app.get('/dev/components', async (request, reply) => await send(request, reply, componentsPage()));
-      app.get<{ Params: { file: string } }>('/docs/:file', (request, reply) => {
-        const guide = guides.find(({ slug }) => `${slug}.md` === request.params.file);
-        if (guide === undefined) throw new AppError('not_found', "That guide doesn't exist.");
-        const headers = { 'content-type': 'text/markdown; charset=utf-8', 'cache-control': 'public, max-age=300' };
-        return reply.headers(headers).send(guideMarkdown(guide, baseUrlOf(request)));
+      app.get('/docs/*', () => {
+        throw new AppError('not_found', "That guide doesn't exist.");
       });
-      const index = (): SearchSection[] => searchIndex(guides, referencePage(guides, LOCAL_URL, html``).body.text);
+      const index = (): SearchSection[] => searchIndex(guides, plainPages);
       addPublicDocuments(app, { ...dependencies, index, paths: [...pages.keys()], baseUrlOf });
       app.get(SAMPLE_PHOTO_PATH, (_request, reply) => {
         const headers = { 'content-type': 'image/jpeg', 'cache-control': 'public, max-age=300' };

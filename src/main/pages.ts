@@ -1,7 +1,7 @@
 // Wires up the site: pages, their assets, and the renders that visitors get without a key.
 
-import { deadlinesOf } from './deadlines.ts';
 import { readFile } from 'node:fs/promises';
+import { deadlinesOf } from './deadlines.ts';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Billing } from '../billing/billing.ts';
@@ -117,7 +117,7 @@ async function publicDependenciesOf(
     site,
     plans: plans.plans.map((plan) => ({ ...plan, currency: plans.currency })),
     guides: await loadGuides(pathTo('../../docs')),
-    reference: await readFile(pathTo('../../docs/api.md'), 'utf8'),
+    collection: await readFile(pathTo('../../docs/integrations/storybar.postman_collection.json'), 'utf8'),
     plainPages: await loadPlainPages(pathTo('../../docs'), pathTo('../../CHANGELOG.md'), pagesDirectory),
     version: VERSION,
     hasFreeClips: settings.playgroundClipsPerDay > 0,

@@ -1,6 +1,6 @@
 // Webhooks through the API: endpoints, `webhook_url`, deliveries, and who may manage them.
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -281,22 +281,38 @@ describe('the API of webhooks', () => {
 });
 
 describe('the code in the guide', () => {
-  const guide = readFileSync(path.resolve(import.meta.dirname, '../../docs/guides/webhooks.md'), 'utf8');
-  const codeOf = (language: string): string =>
-    new RegExp(`^\`\`\`${language}\\n(?<code>[\\s\\S]*?)^\`\`\`$`, 'mu').exec(guide)?.groups?.['code'] ?? '';
-  const programs = [
-    ['js', process.execPath, ['--input-type=module', '-e', codeOf('js')]],
-    ['python', 'python3', ['-c', codeOf('python')]],
-  ] as const;
+  const root = path.resolve(import.meta.dirname, '../..');
+  const guide = readFileSync(path.join(root, 'docs/guides/webhooks.md'), 'utf8');
+  const receivers = [...guide.matchAll(/^```(?<language>js|ts|python)\n(?<code>[\s\S]*?)^```$/gmu)]
+    .map(({ groups }) => ({ language: groups?.['language'] ?? '', code: groups?.['code'] ?? '' }))
+    .filter(({ code }) => /listen\(|serve_forever\(/u.test(code));
+  const hasHttpx = spawnSync('python3', ['-c', 'import httpx']).status === 0;
+  const isRunnable = ({ language, code }: { language: string; code: string }): boolean =>
+    language !== 'python' || hasHttpx || !code.includes('from storybar import');
 
-  it.each(programs)(
-    'the code in the guide accepts genuine webhooks and refuses forged ones: %s',
-    async (_language, program, args) => {
+  it('receives webhooks in both languages, with our clients and without them', () => {
+    expect(receivers.map(({ language }) => language)).toEqual(['ts', 'python', 'js', 'python']);
+  });
+
+  it.each(receivers.filter(isRunnable))(
+    'accepts genuine webhooks and refuses forged ones: $language, $code',
+    async ({ language, code }) => {
+      const [program, args] =
+        language === 'python' ? ['python3', ['-c', code]] : [process.execPath, ['--input-type=module', '-e', code]];
+      // The package of the client finds itself by its name, and the packages of the root.
+      const cwd = path.join(root, 'clients/typescript');
+      const pythonPath = [path.join(root, 'clients/python/src'), process.env['PYTHONPATH'] ?? ''].join(path.delimiter);
       const port = await freePort();
       const url = `http://127.0.0.1:${port}/`;
       const endpoint = await result<Endpoint>(call('POST', '/v1/webhook-endpoints', { url }), 201);
-      const env = { PATH: process.env['PATH'] ?? '', PORT: String(port), STORYBAR_WEBHOOK_SECRET: endpoint.secret };
-      const child = spawn(program, args, { env, stdio: 'ignore' });
+      const env = {
+        PATH: process.env['PATH'] ?? '',
+        PYTHONPATH: pythonPath,
+        PYTHONDONTWRITEBYTECODE: '1',
+        PORT: String(port),
+        STORYBAR_WEBHOOK_SECRET: endpoint.secret,
+      };
+      const child = spawn(program, args, { env, cwd, stdio: 'ignore' });
       try {
         await until(async () => (await fetch(url).catch(() => undefined)) !== undefined);
         const { id } = await result<Delivery>(call('POST', `/v1/webhook-endpoints/${endpoint.id}/test`), 202);

@@ -96,9 +96,9 @@ describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, () => {
   it('the docs and the front page work without JavaScript', async () => {
     const { page } = await visit(browser, server.url, { javaScriptEnabled: false });
     await page.goto('/docs');
-    const python = page.locator('[data-snippets="one-caption"] [data-language="python"]');
+    const python = page.locator('[data-snippets="one-caption-on-a-photo"] [data-language="python"]');
     expect(await python.isVisible()).toBe(false);
-    await page.locator('label[for="tab-one-caption-python"]').click();
+    await page.locator('label[for="tab-one-caption-on-a-photo-python"]').click();
     expect(await python.isVisible()).toBe(true);
     expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
     await page.goto('/');
@@ -124,7 +124,9 @@ describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, () => {
     const { page, complaints } = await visit(browser, server.url);
     await page.goto('/docs');
     await page.locator('label[for="tab-video-python"]').click();
-    expect(await page.locator('[data-snippets="one-caption"] [data-language="python"]').isVisible()).toBe(true);
+    expect(await page.locator('[data-snippets="one-caption-on-a-photo"] [data-language="python"]').isVisible()).toBe(
+      true,
+    );
     await page.keyboard.press('/');
     await page.keyboard.type('idempotent retries');
     await page.locator('[data-search-results] a').first().click();

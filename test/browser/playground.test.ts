@@ -140,7 +140,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     expect(await page.getByRole('status').textContent()).toBe('');
     await afterPreview(() => caption(1).fill('a \u{f0000} b'));
     expect(await page.getByRole('status').textContent()).toBe("1 character isn't supported and will appear as a box.");
-    expect(await snippet('javascript')).toContain("'a \u{f0000} b'");
+    expect(await snippet('typescript')).toContain("'a \u{f0000} b'");
     expect(visited.complaints).toEqual([]);
   });
 
@@ -243,7 +243,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
   it('copies the code in every language', async () => {
     await open({ permissions: ['clipboard-read', 'clipboard-write'] });
     await afterPreview(() => caption(1).fill("It's 5 o'clock"));
-    for (const language of ['curl', 'javascript', 'python', 'n8n']) {
+    for (const language of ['curl', 'typescript', 'python', 'n8n']) {
       const label = page.locator(`label[for="tab-playground-${language}"]`);
       await label.click();
       const panel = page.locator(`.panel[data-language="${language}"]`);

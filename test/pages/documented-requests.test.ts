@@ -3,7 +3,16 @@
 
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,7 +21,7 @@ import { promisify } from 'node:util';
 import createClient from 'openapi-fetch';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEY_PLACEHOLDER, type SnippetRequest, snippetsFor } from '../../src/dashboard/browser/snippets.ts';
-import { EXAMPLE_REQUESTS, EXAMPLE_URL } from '../../src/dashboard/example-requests.ts';
+import { EXAMPLE_REQUESTS, EXAMPLE_URL, EXAMPLE_VIDEO_URL } from '../../src/dashboard/example-requests.ts';
 import { form, post } from '../running-server.ts';
 import { type SharedServer, sharedServer } from '../shared-server.ts';
 import { plainClip } from '../video/plain-clip.ts';
@@ -30,8 +39,8 @@ const canRun = async (program: string, ...args: string[]): Promise<boolean> =>
 /** True for languages that this machine can run. */
 const IS_INSTALLED: Readonly<Record<string, boolean>> = {
   curl: await canRun('curl', '--version'),
-  javascript: true,
-  python: await canRun('python3', '-c', 'import requests'),
+  typescript: true,
+  python: await canRun('python3', '-c', 'import httpx'),
   n8n: true,
 };
 const LANGUAGES = Object.entries(IS_INSTALLED).map(([language, installed]) => ({
@@ -46,7 +55,7 @@ let folder: string;
 let files: Server;
 beforeAll(async () => {
   server = await sharedServer();
-  files = createServer((_request, response) => response.end(readFileSync(path.join(ROOT, 'examples/photo.jpg'))));
+  files = createServer(({ url }, response) => response.end(readFileSync(path.join(folder, path.basename(url ?? '')))));
   files.listen(0, FILES_HOST);
   await once(files, 'listening');
   folder = mkdtempSync(path.join(tmpdir(), 'storybar-requests-'));
@@ -54,6 +63,8 @@ beforeAll(async () => {
     copyFileSync(path.join(ROOT, 'examples', name), path.join(folder, name));
   // Some requests have the clip of the examples. Most have a small one, as long as the captions need it.
   copyFileSync(path.join(ROOT, 'examples/clip.mp4'), path.join(folder, 'clip.mov'));
+  mkdirSync(path.join(folder, 'node_modules/@storybar'), { recursive: true });
+  symlinkSync(path.join(ROOT, 'clients/typescript'), path.join(folder, 'node_modules/@storybar/client'));
   plainClip(path.join(folder, 'clip.mp4'), { frames: 96, timeBase: { num: 1, den: 24 } });
 });
 afterAll(async () => {
@@ -61,12 +72,15 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const fileUrl = (name: string): string => `http://${FILES_HOST}:${(files.address() as AddressInfo).port}/${name}`;
+
 /** Replaces the placeholders with this server's URL, key and files. */
 const fillIn = (code: string): string =>
   code
     .replaceAll(KEY_PLACEHOLDER, server.key)
     .replaceAll(DOCUMENTED_URL, server.url)
-    .replaceAll(EXAMPLE_URL, `http://${FILES_HOST}:${(files.address() as AddressInfo).port}/photo.jpg`)
+    .replaceAll(EXAMPLE_URL, fileUrl('photo.jpg'))
+    .replaceAll(EXAMPLE_VIDEO_URL, fileUrl('clip.mp4'))
     .replaceAll('examples/photo.jpg', 'photo.jpg');
 
 /** Returns the first bytes of an output file and deletes the file. */
@@ -83,13 +97,15 @@ const sendAsShell = async (code: string) => await run('sh', ['-c', code], { cwd:
 /** Runs the code of each language. */
 const SENDERS: Readonly<Record<string, (code: string, request: Files) => Promise<unknown>>> = {
   curl: sendAsShell,
-  javascript: async (code) => {
+  typescript: async (code) => {
     writeFileSync(path.join(folder, 'request.mjs'), code);
     return await run(process.execPath, ['request.mjs'], { cwd: folder });
   },
   python: async (code) => {
     writeFileSync(path.join(folder, 'request.py'), code);
-    return await run('python3', ['request.py'], { cwd: folder });
+    const paths = [path.join(ROOT, 'clients/python/src'), process.env['PYTHONPATH'] ?? ''];
+    const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1', PYTHONPATH: paths.join(path.delimiter) };
+    return await run('python3', ['request.py'], { cwd: folder, env });
   },
   n8n: sendAsNode,
 };
@@ -157,35 +173,51 @@ describe.each(LANGUAGES)('code in $title', ({ language, installed }) => {
   });
 });
 
-describe('the guides and the README', () => {
-  const documents = [...readdirSync(path.join(ROOT, 'docs/guides')).map((name) => `docs/guides/${name}`), 'README.md'];
-  const curls = documents.flatMap((file) => {
+describe('the guides, the reference and the README', () => {
+  const documents = [
+    ...readdirSync(path.join(ROOT, 'docs/guides')).map((name) => `docs/guides/${name}`),
+    'docs/api.md',
+    'README.md',
+  ];
+  const languages: Readonly<Record<string, string>> = { sh: 'curl', ts: 'typescript', python: 'python' };
+  const programs = documents.flatMap((file) => {
     const text = readFileSync(path.join(ROOT, file), 'utf8');
-    const blocks = [...text.matchAll(/^```sh\n(?<code>[\s\S]*?)^```$/gmu)].map((match) => match.groups?.['code'] ?? '');
-    return blocks
-      .filter((code) => code.includes('/v1/overlay'))
-      .map((code) => ({ file, code, output: /-o (?<output>\S+)/u.exec(code)?.groups?.['output'] ?? '' }));
+    return [...text.matchAll(/^```(?<fence>sh|ts|python)\n(?<code>[\s\S]*?)^```$/gmu)].flatMap(({ groups }) => {
+      const { fence = '', code = '' } = groups ?? {};
+      const language = languages[fence] ?? '';
+      const output = /(?:-o |save\(['"])(?<output>[\w.-]+)/u.exec(code)?.groups?.['output'] ?? '';
+      return /\/v1\/overlay|\bStorybar\(/u.test(code) ? [{ file, language, code, output }] : [];
+    });
+  });
+  /** curl saves the response of every other request. */
+  const failing = programs.filter(({ language, output }) => language === 'curl' && output === '');
+
+  it('have every request that saves a file as curl, TypeScript and Python', () => {
+    const documentation = programs.filter(({ file, output }) => file.startsWith('docs/') && output !== '');
+    expect(documentation.filter(({ language }) => language === 'curl').length).toBeGreaterThan(12);
+    for (const file of new Set(documentation.map((program) => program.file))) {
+      const count = (language: string): number =>
+        documentation.filter((program) => program.file === file && program.language === language).length;
+      expect([file, count('typescript')]).toEqual([file, count('python')]);
+      expect(count('typescript')).toBeGreaterThanOrEqual(count('curl'));
+    }
   });
 
-  it('the guides and the README contain at least nine requests', () => {
-    expect(curls.length).toBeGreaterThan(8);
-  });
+  for (const { language, installed, title } of LANGUAGES) {
+    const ofLanguage = programs.filter((program) => program.language === language && !failing.includes(program));
+    it.skipIf(!installed).each(ofLanguage)(`have a request in ${title} that works: $file, $code`, async (program) => {
+      await SENDERS[language]?.(fillIn(program.code), program);
+      if (program.output === '') return;
+      const signature = SIGNATURES[path.extname(program.output)];
+      expect(takeSignature(program.output)).toMatch(new RegExp(`^${signature}`, 'u'));
+    });
+  }
 
-  it.skipIf(IS_INSTALLED['curl'] !== true).each(curls.filter(({ output }) => output !== ''))(
-    'the guides and the README contain a request that works: $file, $code',
-    async ({ code, output }) => {
-      await sendAsShell(fillIn(code));
-      expect(takeSignature(output)).toMatch(new RegExp(`^${SIGNATURES[path.extname(output)]}`, 'u'));
-    },
-  );
-
-  it.skipIf(IS_INSTALLED['curl'] !== true)(
-    'the guides and the README contain one invalid request, with the three errors that the text announces',
-    async () => {
-      const [invalid, ...others] = curls.filter(({ output }) => output === '');
-      expect(others).toEqual([]);
-      const { stdout } = await sendAsShell(fillIn(invalid?.code ?? ''));
-      expect((JSON.parse(stdout) as { errors: unknown[] }).errors).toHaveLength(3);
+  it.skipIf(IS_INSTALLED['curl'] !== true).each(failing)(
+    'have a request whose errors are described: $file',
+    async ({ code }) => {
+      const { stdout } = await sendAsShell(fillIn(code));
+      expect((JSON.parse(stdout) as { errors: unknown[] }).errors.length).toBeGreaterThan(1);
     },
   );
 });

@@ -578,7 +578,7 @@ export interface components {
             /** @description Look of the captions: a preset (`bar`, `bar-light`, `box`, `box-light`, `outline`, `plain`), or an object such as `{"preset": "box", "size": 1.5}`, which forms send as JSON text. An overlay can have its own. Default: `bar`. */
             style?: ("bar" | "bar-light" | "box" | "box-light" | "outline" | "plain") | components["schemas"]["Style"];
             /**
-             * @description Keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. `all` fits every app. Default: `none`.
+             * @description `none`, `tiktok`, `reels`, `shorts`, `stories` or `all`: keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. `all` fits every app. Default: `none`.
              * @enum {string}
              */
             safe_area?: "none" | "tiktok" | "reels" | "shorts" | "stories" | "all";
@@ -637,7 +637,7 @@ export interface components {
             /** @description Look of the captions: a preset (`bar`, `bar-light`, `box`, `box-light`, `outline`, `plain`), or an object such as `{"preset": "box", "size": 1.5}`, which forms send as JSON text. An overlay can have its own. Default: `bar`. */
             style?: ("bar" | "bar-light" | "box" | "box-light" | "outline" | "plain") | components["schemas"]["Style"];
             /**
-             * @description Keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. `all` fits every app. Default: `none`.
+             * @description `none`, `tiktok`, `reels`, `shorts`, `stories` or `all`: keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. `all` fits every app. Default: `none`.
              * @enum {string}
              */
             safe_area?: "none" | "tiktok" | "reels" | "shorts" | "stories" | "all";
@@ -755,7 +755,7 @@ export interface components {
             /** @description Look of the captions: a preset (`bar`, `bar-light`, `box`, `box-light`, `outline`, `plain`), or an object such as `{"preset": "box", "size": 1.5}`, which forms send as JSON text. An overlay can have its own. Default: `bar`. */
             style?: ("bar" | "bar-light" | "box" | "box-light" | "outline" | "plain") | components["schemas"]["Style"];
             /**
-             * @description Keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. `all` fits every app. Default: `none`.
+             * @description `none`, `tiktok`, `reels`, `shorts`, `stories` or `all`: keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. `all` fits every app. Default: `none`.
              * @enum {string}
              */
             safe_area?: "none" | "tiktok" | "reels" | "shorts" | "stories" | "all";

@@ -1,70 +1,90 @@
 // Search over all documentation pages. The index is one file, loaded when the field gets the focus for the first time.
 
 import { find } from './elements.ts';
+import { type SearchAnswer, type SearchSection, searchOver, stemOf } from './search-ranking.ts';
 
-interface Section {
-  readonly path: string;
-  readonly page: string;
-  readonly title: string;
-  readonly text: string;
-}
-
-const MAX_RESULTS = 8;
-const EXCERPT = 90;
+const EXCERPT = 140;
 
 const input = find(document, '[data-search]', HTMLInputElement);
+const panel = find(document, '[data-search-panel]', HTMLElement);
 const list = find(document, '[data-search-results]', HTMLElement);
+const hint = find(document, '[data-search-hint]', HTMLElement);
 const status = find(document, '[data-search-status]', HTMLElement);
-let index: Promise<Section[]> | undefined;
+let index: Promise<(query: string) => SearchAnswer> | undefined;
 
-async function load(): Promise<Section[]> {
+async function load(): Promise<(query: string) => SearchAnswer> {
   const response = await fetch(input.dataset['search'] ?? '');
   if (!response.ok) throw new Error(`The search index returned ${response.status}.`);
-  return (await response.json()) as Section[];
-}
-
-/** Every word must occur. A word in the title counts most. */
-function score({ page, title, text }: Section, words: readonly string[]): number {
-  const [name, heading, body] = [page.toLowerCase(), title.toLowerCase(), text.toLowerCase()];
-  let sum = 0;
-  for (const word of words) {
-    const points = (heading.includes(word) ? 8 : 0) + (name.includes(word) ? 3 : 0) + (body.includes(word) ? 1 : 0);
-    if (points === 0) return 0;
-    sum += points;
-  }
-  return sum;
-}
-
-function excerpt(text: string, word: string): string {
-  const at = Math.max(0, text.toLowerCase().indexOf(word) - EXCERPT / 3);
-  return `${at > 0 ? '…' : ''}${text.slice(at, at + EXCERPT)}…`;
+  return searchOver((await response.json()) as SearchSection[]);
 }
 
 async function search(): Promise<void> {
-  const words = input.value.toLowerCase().split(/\s+/u).filter(Boolean);
   index ??= load();
-  const sections = await index;
-  const found = sections
-    .map((section) => ({ section, points: score(section, words) }))
-    .filter(({ points }) => words.length > 0 && points > 0)
-    .toSorted((a, b) => b.points - a.points)
-    .slice(0, MAX_RESULTS);
-  list.replaceChildren(...found.map(({ section }) => resultItem(section, words[0] ?? '')));
-  list.hidden = found.length === 0;
-  status.textContent = words.length === 0 ? '' : `${found.length} results`;
+  const findIn = await index;
+  const query = input.value;
+  panel.hidden = query.trim() === '';
+  if (panel.hidden) {
+    status.textContent = '';
+    return;
+  }
+  const { results, corrected, words } = findIn(query);
+  list.replaceChildren(...results.map((section) => resultItem(section, words)));
+  hint.hidden = corrected === undefined && results.length > 0;
+  if (!hint.hidden) hint.replaceChildren(...hintOf(results.length, corrected));
+  const count = results.length === 1 ? '1 result' : `${results.length} results`;
+  status.textContent = corrected === undefined ? count : `${count} for “${corrected}”`;
 }
 
-function resultItem({ path, page, title, text }: Section, word: string): HTMLElement {
+function hintOf(count: number, corrected: string | undefined): (Node | string)[] {
+  if (count > 0) return [`Results for “${corrected ?? ''}”`];
+  return [
+    'Nothing found. Try ',
+    link('/docs/quickstart', 'Quickstart'),
+    ', the ',
+    link('/docs', 'API reference'),
+    ', ',
+    link('/docs/limits', 'Limits and credits'),
+    ' or ',
+    link('/docs/errors', 'Errors'),
+    '.',
+  ];
+}
+
+function link(path: string, text: string): HTMLAnchorElement {
+  const anchor = document.createElement('a');
+  anchor.href = path;
+  anchor.textContent = text;
+  return anchor;
+}
+
+function resultItem({ path, page, title, text }: SearchSection, words: readonly string[]): HTMLElement {
   const item = document.createElement('li');
-  const link = document.createElement('a');
+  const anchor = link(path, title === page ? page : `${page}: ${title}`);
   const detail = document.createElement('span');
-  link.href = path;
-  link.textContent = title === page ? page : `${page}: ${title}`;
   detail.className = 'small';
-  detail.textContent = excerpt(text, word);
-  link.append(detail);
-  item.append(link);
+  detail.append(...excerpt(text, words));
+  anchor.append(detail);
+  item.append(anchor);
   return item;
+}
+
+/** The part of the text around the first of the words, with all of them marked. */
+function excerpt(text: string, words: readonly string[]): (Node | string)[] {
+  const stems = words.map(stemOf).filter((stem) => stem.length > 1);
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${stems.join('|') || '$^'})[\\p{L}\\p{N}]*`, 'giu');
+  const first = text.search(pattern);
+  const from = Math.max(0, first - EXCERPT / 3);
+  const start = from === 0 ? 0 : text.indexOf(' ', from) + 1;
+  const part = text.slice(start, start + EXCERPT);
+  const pieces: (Node | string)[] = [start > 0 ? '…' : ''];
+  let end = 0;
+  for (const match of part.matchAll(pattern)) {
+    const mark = document.createElement('mark');
+    mark.textContent = match[0];
+    pieces.push(part.slice(end, match.index), mark);
+    end = match.index + match[0].length;
+  }
+  return [...pieces, part.slice(end), start + EXCERPT < text.length ? '…' : ''];
 }
 
 function fail(): void {
@@ -72,17 +92,31 @@ function fail(): void {
   status.textContent = "Search isn't available right now.";
 }
 
-input.disabled = false;
-input.addEventListener('input', () => void search().catch(fail));
-input.addEventListener('keydown', ({ key }) => {
-  if (key !== 'Escape') return;
+function close(): void {
   input.value = '';
-  list.hidden = true;
+  panel.hidden = true;
+  status.textContent = '';
+}
+
+input.disabled = false;
+input.addEventListener('focus', () => {
+  index ??= load();
+  index.catch(fail);
 });
+input.addEventListener('input', () => void search().catch(fail));
 document.addEventListener('keydown', (event) => {
+  if (event.key === 'Escape' && !panel.hidden) {
+    close();
+    input.focus();
+    return;
+  }
   // The radio buttons of the language tabs are inputs too, but take no text.
   const isTyping = event.target instanceof Element && event.target.matches('input:not([type=radio]), textarea, select');
   if (event.key !== '/' || isTyping) return;
   event.preventDefault();
   input.focus();
+});
+// A section of this page is a place on it, which the panel would cover.
+list.addEventListener('click', (event) => {
+  if (event.target instanceof Element && event.target.closest('a') !== null) panel.hidden = true;
 });

@@ -39,7 +39,7 @@ export const KEY_PLACEHOLDER = 'sb_live_...';
 export function snippetsFor(request: SnippetRequest): Snippet[] {
   return [
     { id: 'curl', label: 'curl', code: curl(request) },
-    { id: 'javascript', label: 'JavaScript', code: javascript(request) },
+    { id: 'typescript', label: 'TypeScript', code: typescript(request) },
     { id: 'python', label: 'Python', code: python(request) },
     { id: 'n8n', label: 'n8n', code: n8n(request) },
   ];
@@ -68,14 +68,17 @@ function isTextOnly(overlay: SnippetOverlay | undefined): boolean {
   return overlay?.position === undefined && overlay?.start === undefined && overlay?.end === undefined;
 }
 
-/** Returns the fields of a request without a file, with real types. */
-function jsonFields({ assetUrl, size, overlays }: SnippetRequest): Readonly<Record<string, unknown>> {
+/** The fields without the file, with real types. Forms have text instead, such as `66` and the JSON of a style. */
+function jsonFields(request: SnippetRequest): Readonly<Record<string, unknown>> {
+  const { assetUrl, size, overlays, captions, look = {}, format } = request;
   const [first] = overlays;
   const isPlain = overlays.length === 1 && isTextOnly(first);
   return {
     ...(assetUrl !== undefined && { asset_url: assetUrl }),
     ...size,
-    ...(isPlain ? { text: first?.text } : { overlays }),
+    ...(captions !== undefined ? { captions } : isPlain ? { text: first?.text } : { overlays }),
+    ...Object.fromEntries(Object.entries(look).map(([name, value]) => [name, typedValue(value)])),
+    ...(format !== undefined && { format }),
   };
 }
 
@@ -110,68 +113,71 @@ function shell(text: string): string {
   return /^[\w./:@=-]+$/u.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-function javascript(request: SnippetRequest): string {
-  if (request.assetUrl !== undefined) {
-    return [
-      `import { writeFileSync } from ${quote('node:fs')};`,
-      '',
-      `const response = await fetch(${quote(`${request.baseUrl}/v1/overlay`)}, {`,
-      "  method: 'POST',",
-      `  headers: { 'x-api-key': ${quote(request.key)}, 'content-type': 'application/json' },`,
-      `  body: JSON.stringify(${JSON.stringify(jsonFields(request))}),`,
-      '});',
-      'if (!response.ok) throw new Error(await response.text());',
-      `writeFileSync(${quote(request.output)}, Buffer.from(await response.arrayBuffer()));`,
-    ].join('\n');
-  }
-  const asset = request.asset === undefined ? [] : [`form.append('asset', await openAsBlob(${quote(request.asset)}));`];
+/** With the package `@storybar/client`. The code is valid JavaScript, too. */
+function typescript(request: SnippetRequest): string {
+  const fields = { ...(request.asset !== undefined && { asset: request.asset }), ...jsonFields(request) };
   return [
-    `import { ${request.asset === undefined ? '' : 'openAsBlob, '}writeFileSync } from ${quote('node:fs')};`,
+    '// npm install @storybar/client',
+    `import { Storybar } from ${quote('@storybar/client')};`,
     '',
-    'const form = new FormData();',
-    ...asset,
-    ...fields(request).map(([name, value]) => `form.append(${quote(name)}, ${quote(value)});`),
-    '',
-    `const response = await fetch(${quote(`${request.baseUrl}/v1/overlay`)}, {`,
-    "  method: 'POST',",
-    `  headers: { 'x-api-key': ${quote(request.key)} },`,
-    '  body: form,',
+    `const storybar = new Storybar({ baseUrl: ${quote(request.baseUrl)}, apiKey: ${quote(request.key)} });`,
+    `const render = await storybar.caption({`,
+    ...Object.entries(fields).map(([name, value]) => `  ${name}: ${scriptValue(value, '  ')},`),
     '});',
-    'if (!response.ok) throw new Error(await response.text());',
-    `writeFileSync(${quote(request.output)}, Buffer.from(await response.arrayBuffer()));`,
+    `await render.save(${quote(request.output)});`,
   ].join('\n');
 }
 
-/** Returns a JavaScript string in single quotes, which keeps double quotes in captions readable. */
+/** With the package `storybar`. */
+function python(request: SnippetRequest): string {
+  return [
+    '# pip install storybar',
+    'from storybar import Storybar',
+    '',
+    `with Storybar(${pythonString(request.baseUrl)}, ${pythonString(request.key)}) as client:`,
+    '    render = client.caption(',
+    ...(request.asset === undefined ? [] : [`        ${pythonString(request.asset)},`]),
+    ...Object.entries(jsonFields(request)).map(([name, value]) => `        ${name}=${pythonValue(value, '        ')},`),
+    '    )',
+    `    render.save(${pythonString(request.output)})`,
+  ].join('\n');
+}
+
+function typedValue(text: string): unknown {
+  if (/^-?\d+(?:\.\d+)?$/u.test(text)) return Number(text);
+  return text.startsWith('{') ? (JSON.parse(text) as unknown) : text;
+}
+
+/** A list has one line per item. */
+function scriptValue(value: unknown, indent: string): string {
+  if (typeof value === 'string') return quote(value);
+  if (Array.isArray(value)) {
+    const items = value.map((item) => `${indent}  ${scriptValue(item, indent)},\n`);
+    return `[\n${items.join('')}${indent}]`;
+  }
+  if (typeof value !== 'object' || value === null) return String(value);
+  return `{ ${Object.entries(value)
+    .map(([name, item]) => `${name}: ${scriptValue(item, indent)}`)
+    .join(', ')} }`;
+}
+
+/** A JavaScript string in single quotes, which keeps double quotes in captions readable. */
 function quote(text: string): string {
   const inside = JSON.stringify(text).slice(1, -1);
   return `'${inside.replaceAll(String.raw`\"`, '"').replaceAll("'", String.raw`\'`)}'`;
 }
 
-function python(request: SnippetRequest): string {
-  const data = fields(request).map(([name, value]) => `        ${pythonString(name)}: ${pythonString(value)},`);
-  const files = request.asset === undefined ? [] : [`    files={"asset": open(${pythonString(request.asset)}, "rb")},`];
-  return [
-    'import requests',
-    '',
-    'response = requests.post(',
-    `    ${pythonString(`${request.baseUrl}/v1/overlay`)},`,
-    `    headers={"x-api-key": ${pythonString(request.key)}},`,
-    ...(request.assetUrl !== undefined
-      ? [`    json=${JSON.stringify(jsonFields(request))},`]
-      : request.asset === undefined
-        ? multipartWithoutFile(request)
-        : ['    data={', ...data, '    },', ...files]),
-    ')',
-    'response.raise_for_status()',
-    `open(${pythonString(request.output)}, "wb").write(response.content)`,
-  ].join('\n');
-}
-
-/** Without a file, `requests` only sends multipart if the fields are passed as files without a name. */
-function multipartWithoutFile(request: SnippetRequest): string[] {
-  const data = fields(request).map(([name, value]) => `        ${pythonString(name)}: (None, ${pythonString(value)}),`);
-  return ['    files={', ...data, '    },'];
+function pythonValue(value: unknown, indent: string): string {
+  if (typeof value === 'string') return pythonString(value);
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (Array.isArray(value)) {
+    const items = value.map((item) => `${indent}    ${pythonValue(item, indent)},\n`);
+    return `[\n${items.join('')}${indent}]`;
+  }
+  if (typeof value !== 'object' || value === null) return String(value);
+  return `{${Object.entries(value)
+    .map(([name, item]) => `${pythonString(name)}: ${pythonValue(item, indent)}`)
+    .join(', ')}}`;
 }
 
 /** JSON escapes mean the same in Python. Surrogate pairs would not, but JSON.stringify doesn't escape them. */

@@ -16,7 +16,7 @@ const GRAMMARS: Readonly<Record<string, RegExp>> = {
   curl: SHELL,
   js: SCRIPT,
   ts: SCRIPT,
-  javascript: SCRIPT,
+  typescript: SCRIPT,
   python: PYTHON,
   json: JSON_TEXT,
   n8n: JSON_TEXT,

@@ -5,15 +5,16 @@ import { promisify } from 'node:util';
 import { brotliCompress } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
+import { guidePath } from '../guide-files.ts';
 import { type Guide, guideMarkdown } from '../guides.ts';
 import { llmsText } from '../llms.ts';
-import type { SearchSection } from './search-index.ts';
+import type { SearchSection } from '../browser/search-ranking.ts';
 import { lastTextCache, servedOpenApi } from './served-openapi.ts';
 
 export interface PublicDocumentsDependencies {
   readonly guides: readonly Guide[];
-  /** The API reference as Markdown. */
-  readonly reference: string;
+  /** For Postman and tools like it. */
+  readonly collection: string;
   readonly version: string;
   /** The service's public URL. If empty, documents use the host that the client requested. */
   readonly publicUrl: string;
@@ -29,22 +30,30 @@ export interface PublicDocumentsDependencies {
 // Any origin may read these public documents, because browser-based API tools fetch them.
 const SHARED = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
 const SECURITY_TXT_DAYS = 180;
+/** The value of the variable `baseUrl` in the collection. */
+const COLLECTION_URL = 'http://127.0.0.1:8080';
 const compress = promisify(brotliCompress);
 
 export function addPublicDocuments(app: FastifyInstance, dependencies: PublicDocumentsDependencies): void {
-  const { guides, reference, version, publicUrl, baseUrlOf } = dependencies;
+  const { guides, collection, version, publicUrl, baseUrlOf } = dependencies;
   const send = (reply: FastifyReply, type: string, text: string): FastifyReply =>
     reply.headers({ ...SHARED, 'content-type': `${type}; charset=utf-8` }).send(text);
   const openApiFor = lastTextCache((baseUrl) => servedOpenApi(version, publicUrl, baseUrl));
   app.get('/openapi.json', (request, reply) => send(reply, 'application/json', openApiFor(baseUrlOf(request))));
   app.get('/llms.txt', (request, reply) => send(reply, 'text/plain', llmsText(guides, baseUrlOf(request))));
   app.get('/llms-full.txt', (request, reply) => {
-    const sources = [{ source: reference }, ...guides].map((guide) => guideMarkdown(guide, baseUrlOf(request)));
+    const sources = guides.map((guide) => guideMarkdown(guide, baseUrlOf(request)));
     return send(reply, 'text/plain', [llmsText(guides, baseUrlOf(request)), ...sources].join('\n\n---\n\n'));
   });
-  app.get('/docs.md', (request, reply) =>
-    send(reply, 'text/markdown', guideMarkdown({ source: reference }, baseUrlOf(request))),
-  );
+  for (const guide of guides) {
+    app.get(`${guidePath(guide.slug)}.md`, (request, reply) =>
+      send(reply, 'text/markdown', guideMarkdown(guide, baseUrlOf(request))),
+    );
+  }
+  app.get('/docs/storybar.postman_collection.json', (request, reply) => {
+    reply.header('content-disposition', 'attachment; filename="storybar.postman_collection.json"');
+    return send(reply, 'application/json', collection.replaceAll(COLLECTION_URL, baseUrlOf(request)));
+  });
   addCrawlerFiles(app, dependencies, send);
   addSearchIndex(app, dependencies.index);
 }

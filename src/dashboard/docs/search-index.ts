@@ -1,35 +1,53 @@
 // The index of the documentation search: every section of every page with its text.
 
+import type { SearchSection } from '../browser/search-ranking.ts';
+import { guidePath } from '../guide-files.ts';
 import type { Guide } from '../guides.ts';
-
-export interface SearchSection {
-  readonly path: string;
-  readonly page: string;
-  readonly title: string;
-  readonly text: string;
-}
+import type { PlainPage } from './plain-pages.ts';
 
 interface SearchPage {
   readonly path: string;
   readonly title: string;
   readonly body: string;
+  readonly weight: number;
 }
 
-export function searchIndex(guides: readonly Guide[], reference: string): SearchSection[] {
+/** Few readers run the service, and fewer look for an old change. */
+const OPERATOR_WEIGHT = 0.7;
+const PLAIN_WEIGHT = 0.8;
+const CHANGELOG_WEIGHT = 0.3;
+
+export function searchIndex(guides: readonly Guide[], plainPages: readonly PlainPage[]): SearchSection[] {
   const pages: SearchPage[] = [
-    { path: '/docs', title: 'API reference', body: reference },
-    ...guides.map(({ slug, title, body }) => ({ path: `/docs/${slug}`, title, body: body.text })),
+    ...guides.map(({ slug, title, body, group }) => ({
+      path: guidePath(slug),
+      title,
+      body: body.text,
+      weight: group === 'Run it yourself' ? OPERATOR_WEIGHT : 1,
+    })),
+    ...plainPages.map(({ path, title, body }) => ({
+      path,
+      title,
+      body: body.text,
+      weight: path.startsWith('/changelog') ? CHANGELOG_WEIGHT : PLAIN_WEIGHT,
+    })),
   ];
   return pages.flatMap(sectionsOf);
 }
 
-/** Splits a page at its headings. */
-function sectionsOf({ path, title, body }: SearchPage): SearchSection[] {
+/** A page is cut at its headings. */
+function sectionsOf({ path, title, body, weight }: SearchPage): SearchSection[] {
   return body.split(/(?=<h[2-4] id=")/u).map((part) => {
     const heading = /^<h[2-4] id="(?<id>[^"]+)">(?<text>.*?) <a class="anchor"/su.exec(part)?.groups;
     const text = plainText(part.replace(/^<h[2-4].*?<\/h[2-4]>/su, ''));
-    if (heading === undefined) return { path, page: title, title, text };
-    return { path: `${path}#${heading['id'] ?? ''}`, page: title, title: plainText(heading['text'] ?? ''), text };
+    if (heading === undefined) return { path, page: title, title, text, weight };
+    return {
+      path: `${path}#${heading['id'] ?? ''}`,
+      page: title,
+      title: plainText(heading['text'] ?? ''),
+      text,
+      weight,
+    };
   });
 }
 

@@ -10,7 +10,7 @@ interface Document {
 }
 
 /** n8n has nodes instead of code. */
-const LANGUAGES: Readonly<Record<string, string>> = { curl: 'Shell', javascript: 'JavaScript', python: 'Python' };
+const LANGUAGES: Readonly<Record<string, string>> = { curl: 'Shell', typescript: 'TypeScript', python: 'Python' };
 
 /**
  * `publicUrl` is empty if the operator hasn't set one. Then `servers` is relative, because behind a proxy that

@@ -74,7 +74,7 @@ class LayoutFields(TypedDict, total=False):
     style: Union[Literal["bar", "bar-light", "box", "box-light", "outline", "plain"], Style]
     """Look of the captions: a preset (``bar``, ``bar-light``, ``box``, ``box-light``, ``outline``, ``plain``), or an object such as ``{'preset': 'box', 'size': 1.5}``, which forms send as JSON text. An overlay can have its own. Default: ``bar``."""
     safe_area: Literal["none", "tiktok", "reels", "shorts", "stories", "all"]
-    """Keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. ``all`` fits every app. Default: ``none``."""
+    """``none``, ``tiktok``, ``reels``, ``shorts``, ``stories`` or ``all``: keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. ``all`` fits every app. Default: ``none``."""
     strict: bool
     """With ``true``, warnings about the captions are an error: 422 ``strict_warnings``, before anything is rendered or charged. Default: ``false``."""
     duration: float
@@ -105,7 +105,7 @@ class CaptionFields(TypedDict, total=False):
     style: Union[Literal["bar", "bar-light", "box", "box-light", "outline", "plain"], Style]
     """Look of the captions: a preset (``bar``, ``bar-light``, ``box``, ``box-light``, ``outline``, ``plain``), or an object such as ``{'preset': 'box', 'size': 1.5}``, which forms send as JSON text. An overlay can have its own. Default: ``bar``."""
     safe_area: Literal["none", "tiktok", "reels", "shorts", "stories", "all"]
-    """Keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. ``all`` fits every app. Default: ``none``."""
+    """``none``, ``tiktok``, ``reels``, ``shorts``, ``stories`` or ``all``: keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. ``all`` fits every app. Default: ``none``."""
     strict: bool
     """With ``true``, warnings about the captions are an error: 422 ``strict_warnings``, before anything is rendered or charged. Default: ``false``."""
     format: Literal["png", "jpeg", "jpg", "webp", "mp4"]
