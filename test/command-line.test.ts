@@ -79,12 +79,17 @@ describe('storybar render', () => {
   });
 
   it.each([
-    [['render', 'photo.png'], 65, 'Send one in text, or several in overlays'],
+    [['render', 'photo.png'], 65, 'Give --text, --overlays or --captions'],
     [['render', 'photo.png', '--text', 'x'.repeat(181)], 65, '181 characters'],
     [['render', 'nowhere.jpg', '--text', 'a'], 65, 'File nowhere.jpg not found'],
-    [['render', '--text', 'a'], 65, 'width'],
+    [['render', '--text', 'a'], 65, 'both --width and --height'],
     [['render', 'photo.png', 'photo.png', '--text', 'a'], 64, 'give one asset at a time'],
-    [['render', 'photo.png', '--txet', 'a'], 64, '--txet'],
+    [['render', 'photo.png', '--txet', 'a'], 64, 'unknown option "--txet"; did you mean --text?'],
+    [['rendr', 'photo.png'], 64, 'unknown command "rendr"; did you mean render?'],
+    [['keys', 'rotat', 'x'], 64, 'did you mean rotate?'],
+    [['render', 'photo.png', '--text', 'a', '-o', 'x.gif'], 64, 'use one of these names'],
+    [['render', 'photo.png', '--text', 'a', '--format', 'png', '-o', 'x.jpg'], 64, 'disagree'],
+    [['render', 'photo.png', '--text', 'a', '-o', 'x.mp4'], 65, '--format'],
   ])('storybar %j exits with %i', async (args, code, message) => {
     const result = await storybar(...args);
     expect(result).toMatchObject({ code, stderr: expect.stringContaining(message) });
@@ -104,9 +109,26 @@ describe('storybar render', () => {
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
-  it("refuses a file that isn't an image", async () => {
+  it("refuses a file that isn't an image or a video", async () => {
     writeFileSync(path.join(folder, 'list.jpg'), '#EXTM3U\n');
-    expect(await storybar('render', 'list.jpg', '--text', 'a')).toMatchObject({ code: 65 });
+    const refused = await storybar('render', 'list.jpg', '--text', 'a');
+    expect(refused).toMatchObject({ code: 65, stderr: expect.stringMatching(/JPEG.*Matroska/u) });
+  });
+
+  it.each([
+    ['x.jpg', 'ffd8'],
+    ['x.JPEG', 'ffd8'],
+    ['x.webp', '5249'],
+    ['x.png', '8950'],
+    ['x', '8950'],
+  ])('writes %s in the format that its name says', async (name, signature) => {
+    expect(await storybar('render', 'photo.png', '--text', 'Hi', '-o', name)).toMatchObject({ code: 0 });
+    expect(readFileSync(path.join(folder, name)).subarray(0, 2).toString('hex')).toBe(signature);
+  });
+
+  it('prints nothing with --quiet', async () => {
+    const { code, stdout, stderr } = await storybar('render', 'photo.png', '--text', 'Hi', '-o', 'q.png', '--quiet');
+    expect([code, stdout, stderr]).toEqual([0, '', '']);
   });
 });
 
@@ -115,6 +137,27 @@ describe('storybar', () => {
     const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
     expect((await storybarProcess('--version')).stdout.toString()).toBe(`${version}\n`);
     expect((await storybar('--help')).stdout).toContain('storybar keys create');
+  });
+});
+
+describe('storybar completion', () => {
+  it.each(['bash', 'zsh', 'fish'])('knows every command and its options: %s', async (shell) => {
+    const { code, stdout } = await storybarProcess('completion', shell);
+    expect(code).toBe(0);
+    for (const word of ['render', 'send', 'accounts', 'safe-area', 'idempotency-key', 'approve', 'rotate'])
+      expect(stdout.toString()).toContain(word);
+  });
+
+  it('completes in bash', async () => {
+    const script = (await storybarProcess('completion', 'bash')).stdout.toString();
+    const complete = async (...words: string[]): Promise<string[]> => {
+      const call = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _storybar; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      const { stdout } = await promisify(execFile)('bash', ['-c', `${script}\n${call}`]);
+      return stdout.trim().split('\n');
+    };
+    expect(await complete('storybar', 're')).toEqual(['render']);
+    expect(await complete('storybar', 'render', '--sa')).toEqual(['--safe-area']);
+    expect(await complete('storybar', 'keys', 'ro')).toEqual(['rotate']);
   });
 });
 

@@ -20,6 +20,10 @@ export function createApiKey(mode: KeyMode): string {
   return `${PREFIX[mode]}${body}${checksum(PREFIX[mode] + body)}`;
 }
 
+export function modeOfKey(key: string): KeyMode {
+  return key.startsWith(PREFIX.test) ? 'test' : 'live';
+}
+
 export function isWellFormedKey(key: string): boolean {
   if (!SHAPE.test(key)) return false;
   return key.slice(-CHECKSUM_LENGTH) === checksum(key.slice(0, -CHECKSUM_LENGTH));

@@ -1,7 +1,8 @@
 // The options of `storybar render` and `storybar send` that are request fields, and their conversion to such fields.
 
 import { CAPTION_FIELDS, FILE_FIELDS, LOOK_FIELDS } from '../caption/request-fields.ts';
-import type { STYLE_FIELDS } from '../caption/style.ts';
+import path from 'node:path';
+import { OUTPUT_FORMATS, type OutputFormat, WRITTEN_FORMATS } from '../caption/output-format.ts';
 import { UsageError } from './exit-codes.ts';
 import { readSubtitles } from './local-files.ts';
 
@@ -18,13 +19,42 @@ export const CAPTION_OPTIONS = Object.fromEntries(
   [...Object.keys(FIELDS), ...STYLE_OPTIONS].map((name) => [name.replace('_', '-'), { type: 'string' }]),
 ) as { readonly [Option in CaptionOption]: { readonly type: 'string' } };
 
+/** The format that the name of a file promises; undefined without an extension, and for standard output. */
+export function formatOfName(output: string): OutputFormat | undefined {
+  const extension = path.extname(output).slice(1).toLowerCase();
+  if (extension === '') return undefined;
+  const format = WRITTEN_FORMATS.get(extension);
+  if (format !== undefined) return format;
+  const names = Object.values(OUTPUT_FORMATS).map((each) => `.${each.extension}`);
+  throw new UsageError(`-o ${output}: results are ${names.join(', ')} files; use one of these names, or give --format`);
+}
+
+/** The format follows the name of the output, so that a file never has another content than its name says. */
+function withFormat(
+  values: Readonly<Record<string, string | boolean>>,
+  output: string | undefined,
+): Readonly<Record<string, string | boolean>> {
+  const given = typeof values['format'] === 'string' ? WRITTEN_FORMATS.get(values['format'].toLowerCase()) : undefined;
+  if (output === undefined || ('format' in values && given === undefined)) return values;
+  const extension = path.extname(output).slice(1).toLowerCase();
+  if (given === undefined) {
+    const format = formatOfName(output);
+    return format === undefined ? values : { ...values, format };
+  }
+  const named = WRITTEN_FORMATS.get(extension);
+  if (named === undefined || named === given) return values;
+  throw new UsageError(`--format ${given} and -o ${output} disagree; change one of them`);
+}
+
 /**
- * Returns the values of options that were given. `captions` names a file of subtitles or a transcript, whose text becomes
- * the field.
+ * The values of options that were given, and the format that the name of the output asks for. `captions` names a file of
+ * subtitles, whose text becomes the field.
  */
 export async function captionFields(
-  values: Readonly<Record<string, string | boolean>>,
+  given: Readonly<Record<string, string | boolean>>,
+  output: string | undefined,
 ): Promise<[name: string, value: string][]> {
+  const values = withFormat(given, output);
   const fields: [string, string][] = [];
   for (const [option, value] of Object.entries(withStyleOptions(values))) {
     const isFile = option === 'captions';

@@ -3,6 +3,8 @@
 import { SettingsError } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
 import { CommandFailure, EXIT_CODES, UsageError } from './exit-codes.ts';
+import { flagFaults } from './flag-faults.ts';
+import { didYouMean } from './parse-options.ts';
 import { causeOf } from '../main/cause-of.ts';
 import { VERSION } from '../main/version.ts';
 
@@ -16,15 +18,16 @@ Usage: storybar <command> [options]
   storybar send       Caption an image or a video with a server, and download the result.
 
   storybar keys       Manage API keys: create, rotate, suspend, revoke.
-  storybar accounts   Manage accounts: plans, credits, suspension.
+  storybar accounts   Manage accounts: plans, approval, suspension.
   storybar users      Manage the users who sign in to the site.
   storybar plans      Show the plans, or check a plans file.
   storybar usage      Show how many renders and credits accounts used.
   storybar audit      Show who changed what.
-  storybar db         Migrate, check, back up, copy or vacuum the database.
-  storybar doctor     Check this installation and what it depends on.
+  storybar db         Migrate, check, back up or copy the database.
+  storybar doctor     Check this installation.
+  storybar completion Print a script that completes commands in bash, zsh or fish.
 
-To start, create a key: storybar keys create --plan free
+To start, create a key: storybar keys create --plan free --name first
 "storybar <command> --help" describes a command. Settings are described in docs/configuration.md.
 `;
 
@@ -42,6 +45,7 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
   usage: async (args) => (await import('./usage-command.ts')).usageCommand(args),
   audit: async (args) => (await import('./audit-command.ts')).auditCommand(args),
   db: async (args) => (await import('./db-command.ts')).dbCommand(args),
+  completion: async (args) => (await import('./completion-command.ts')).completionCommand(args, COMMANDS),
 };
 
 async function run([name, ...args]: string[]): Promise<void> {
@@ -54,7 +58,8 @@ async function run([name, ...args]: string[]): Promise<void> {
     return;
   }
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (command === undefined) throw new UsageError(`unknown command "${name}"; see storybar --help`);
+  if (command === undefined)
+    throw new UsageError(`unknown command "${name}"${didYouMean(name, Object.keys(COMMANDS))}`);
   await command(args);
 }
 
@@ -87,10 +92,12 @@ function describe(error: unknown): Failure {
     return { exit: EXIT_CODES.settings, code: 'settings', message: 'invalid settings:', faults: error.faults };
   }
   if (error instanceof AppError) {
-    const faults = error.faults.map(({ pointer, detail }) => `${pointer.slice(2)}: ${detail}`);
-    // On the command line, the caller is the operator, who needs to know what is wrong with the database or the disk.
+    const faults = flagFaults(error.faults);
+    // On the command line, the caller is the operator and has to know what is wrong with the database or the disk.
     const isOurs = error.code === 'storage_unavailable' && error.cause !== undefined;
-    const message = isOurs ? `${error.message} Cause: ${causeOf(error)}` : error.message;
+    const [only] = faults;
+    const plain = only !== undefined && faults.length === 1 ? only : error.message;
+    const message = isOurs ? `${error.message} Cause: ${causeOf(error)}` : plain;
     return {
       exit: EXIT_CODES[error.code],
       code: error.code,

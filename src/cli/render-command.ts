@@ -1,7 +1,6 @@
 // `storybar render` runs the renderer without a server or a store.
 
 import { writeFile } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
 import type { FormField } from '../caption/field-reader.ts';
 import { parseForm } from '../caption/form.ts';
 import { formatFor, type RequestedOutput } from '../caption/format-field.ts';
@@ -24,6 +23,7 @@ import { isAnimationFile, sniffFile } from '../media/sniff-file.ts';
 import { CAPTION_OPTIONS, captionFields } from './caption-options.ts';
 import { withDownload } from './download.ts';
 import { UsageError } from './exit-codes.ts';
+import { parseOptions } from './parse-options.ts';
 import { outputNextTo } from './local-files.ts';
 import { messageOf } from '../primitives/error-facts.ts';
 import { ProgressBar } from './progress-bar.ts';
@@ -52,12 +52,13 @@ being spoken stands out. --case upper writes capitals.
 `;
 
 export async function renderCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArgs({
+  const { values, positionals } = parseOptions({
     args,
     allowPositionals: true,
     options: {
       ...CAPTION_OPTIONS,
       output: { type: 'string', short: 'o' },
+      quiet: { type: 'boolean', short: 'q' },
       help: { type: 'boolean', short: 'h' },
     },
   });
@@ -67,8 +68,8 @@ export async function renderCommand(args: string[]): Promise<void> {
   }
   const [asset, ...more] = positionals;
   if (more.length > 0) throw new UsageError(`give one asset at a time; unexpected argument "${more.join(' ')}"`);
-  const { output, ...given } = values;
-  const pairs = await captionFields(given);
+  const { output, quiet: isQuiet = false, ...given } = values;
+  const pairs = await captionFields(given, output);
   const fields = pairs.map(([name, value]): FormField => ({ name, value }));
   const [, subtitles] = pairs.find(([name]) => name === 'captions') ?? [];
   const form = parseForm({ fields, hasAsset: asset !== undefined, faults: [] });
@@ -81,7 +82,7 @@ export async function renderCommand(args: string[]): Promise<void> {
     safeArea: first?.safeArea ?? 'none',
     ...(subtitles !== undefined && first?.style && { style: first.style }),
   };
-  const job = { captions, look, requested, output };
+  const job = { captions, look, requested, output, isQuiet };
   if (asset !== undefined && /^https?:\/\//iu.test(asset)) {
     await withDownload(asset, async (file, name) => await renderFile(file, name, job));
     return;
@@ -89,7 +90,11 @@ export async function renderCommand(args: string[]): Promise<void> {
   if (canvas) {
     const format = formatFor('canvas', requested);
     const { extension } = OUTPUT_FORMATS[format];
-    await deliver(await renderOverlay(canvas, captions, { ...look, format }), output ?? `overlay.${extension}`);
+    await deliver(
+      await renderOverlay(canvas, captions, { ...look, format }),
+      output ?? `overlay.${extension}`,
+      isQuiet,
+    );
   } else if (asset === undefined) throw new UsageError('give an image or a video, or --width and --height');
   else await renderFile(asset, asset, job);
 }
@@ -104,43 +109,62 @@ interface RenderArguments {
   readonly look: LookOptions;
   readonly requested: RequestedOutput;
   readonly output: string | undefined;
+  readonly isQuiet: boolean;
 }
 
 /** `name` determines the default output file. */
 async function renderFile(
   file: string,
   name: string,
-  { captions, look, requested, output }: RenderArguments,
+  { captions, look, requested, output, isQuiet }: RenderArguments,
 ): Promise<void> {
   const source = await sourceOf(file);
   const format = formatFor(source, requested);
   const { extension } = OUTPUT_FORMATS[format];
   if (format === 'mp4') {
-    await captionVideo(file, captions, look, output ?? outputNextTo(name, extension));
+    await captionVideo(file, captions, { ...look, isQuiet }, output ?? outputNextTo(name, extension));
     return;
   }
   const options = { ...look, ...requested, format };
-  await deliver(await renderImage(file, captions, options), output ?? outputNextTo(name, extension));
+  await deliver(await renderImage(file, captions, options), output ?? outputNextTo(name, extension), isQuiet);
 }
 
 async function sourceOf(asset: string): Promise<'image' | 'animation' | 'video'> {
   const format = await sniffFile(asset).catch((error: unknown) => {
     throw new AppError('not_found', `File ${asset} not found.`, { cause: error });
   });
+  if (format === undefined) {
+    throw new AppError(
+      'unsupported_asset',
+      `${asset} isn't an image (JPEG, PNG, WebP, HEIC, AVIF, GIF) or a video (MP4, MOV, WebM, Matroska).`,
+    );
+  }
   if (await isAnimationFile(asset)) return 'animation';
-  return format !== undefined && isVideoFormat(format) ? 'video' : 'image';
+  return isVideoFormat(format) ? 'video' : 'image';
 }
 
-async function captionVideo(asset: string, captions: Captions, look: LookOptions, output: string): Promise<void> {
+async function captionVideo(
+  asset: string,
+  captions: Captions,
+  { isQuiet, ...look }: LookOptions & { readonly isQuiet: boolean },
+  output: string,
+): Promise<void> {
   if (output === '-') throw new UsageError('a video cannot be written to standard output; give -o <file>');
   const bar = new ProgressBar(process.stderr);
-  const onProgress: VideoOptions['onProgress'] = (progress) => bar.show(progress);
+  const onProgress: VideoOptions['onProgress'] = (progress) => {
+    if (!isQuiet) bar.show(progress);
+  };
   const facts = await renderVideo(asset, output, captions, { ...look, onProgress }).finally(() => bar.clear());
   const seconds = facts.durationSeconds.toFixed(1);
+  if (isQuiet) return;
   report(`${output}: ${facts.width}x${facts.height}, ${facts.frames} frames, ${seconds} s`, facts.missingGlyphs);
 }
 
-async function deliver({ bytes, width, height, missingGlyphs }: Rendered, output: string): Promise<void> {
+async function deliver(
+  { bytes, width, height, missingGlyphs }: Rendered,
+  output: string,
+  isQuiet: boolean,
+): Promise<void> {
   if (output === '-') {
     process.stdout.write(bytes);
     return;
@@ -148,7 +172,7 @@ async function deliver({ bytes, width, height, missingGlyphs }: Rendered, output
   await writeFile(output, bytes).catch((error: unknown) => {
     throw new UsageError(`cannot write ${output}: ${messageOf(error)}`);
   });
-  report(`${output}: ${width}x${height}, ${bytes.length} bytes`, missingGlyphs);
+  if (!isQuiet) report(`${output}: ${width}x${height}, ${bytes.length} bytes`, missingGlyphs);
 }
 
 function report(line: string, missingGlyphs: number): void {

@@ -120,6 +120,6 @@ describe('runActions', () => {
   });
 
   it('refuses options that no action has', async () => {
-    await expect(runActions(SHOP, ['buy', 'bread', '--cuont', '3'])).rejects.toThrow("Unknown option '--cuont'");
+    await expect(runActions(SHOP, ['buy', 'bread', '--cuont', '3'])).rejects.toThrow("unknown option "--cuont"; did you mean --count?");
   });
 });

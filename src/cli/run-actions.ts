@@ -1,8 +1,9 @@
 // Runs the commands that consist of actions, such as `storybar keys create`. A command is a table of actions. This is the
 // only place that parses their arguments, prints their help and reports usage errors.
 
-import { parseArgs } from 'node:util';
 import { UsageError } from './exit-codes.ts';
+import { didYouMean, parseOptions } from './parse-options.ts';
+import { nearestName } from '../primitives/edit-distance.ts';
 import type { OptionTable, OptionValues } from './options.ts';
 import { type Print, printer } from './print.ts';
 
@@ -53,7 +54,11 @@ export function action<Task, const Options extends OptionTable, const Arg extend
 type Given = Readonly<Record<string, unknown>>;
 
 export async function runActions<Task>(command: Command<Task>, args: string[]): Promise<void> {
-  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: parserOptions(command.actions) });
+  const { values, positionals } = parseOptions({
+    args,
+    allowPositionals: true,
+    options: parserOptions(command.actions),
+  });
   const { json, help, ...given } = values;
   const name = command.actions[0]?.name === undefined ? undefined : (positionals.shift() ?? command.defaultAction);
   const chosen = command.actions.find((each) => each.name === name);
@@ -62,8 +67,9 @@ export async function runActions<Task>(command: Command<Task>, args: string[]): 
     return;
   }
   if (chosen === undefined) {
-    const names = command.actions.map((each) => each.name).join(', ');
-    throw new UsageError(`unknown action "${command.name} ${name}"; the actions are ${names}`);
+    const names = command.actions.map((each) => each.name ?? '');
+    const hint = nearestName(name ?? '', names) === undefined ? '' : didYouMean(name ?? '', names);
+    throw new UsageError(`unknown action "${command.name} ${name}"; the actions are ${names.join(', ')}${hint}`);
   }
   const usage = usageOf(command.name, chosen);
   const input = { ...readArguments(chosen, positionals, usage), ...readOptions(chosen, given, usage) };

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { parseOptions } from './parse-options.ts';
 import { readSettings } from '../config/settings.ts';
 import { assertSignInSettings } from '../main/sign-in-clients.ts';
 import { assertEmailSettings } from '../main/wire-identity.ts';
@@ -14,7 +14,7 @@ Starts the HTTP server. Settings come from the environment; see docs/configurati
 `;
 
 export async function serveCommand(args: string[]): Promise<void> {
-  const { values } = parseArgs({
+  const { values } = parseOptions({
     args,
     options: { help: { type: 'boolean', short: 'h' }, 'print-key': { type: 'boolean' } },
   });

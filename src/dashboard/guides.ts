@@ -94,7 +94,8 @@ function guideContents(guides: readonly Guide[], currentPath: string): Html {
 <input id="search" type="search" placeholder="Search, or press /" autocomplete="off" data-search="/docs/search.json" disabled>
 <div class="search-panel" data-search-panel hidden>
 <p class="small" role="status" data-search-status></p>
-<p class="small" data-search-hint hidden></p>
+<p class="small" data-search-hint hidden>Nothing found. Try the <a href="/docs/quickstart">Quickstart</a>, the
+<a href="/docs">API reference</a>, <a href="/docs/limits">Limits and credits</a> or <a href="/docs/errors">Errors</a>.</p>
 <ul data-search-results></ul>
 </div>
 </div>

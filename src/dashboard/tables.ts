@@ -44,3 +44,49 @@ function bodyRow({ id, cells }: TableRow, columns: readonly TableColumn[]): Html
   };
   return html`<tr role="row"${id !== undefined && html` id="${id}"`}>${cells.map(cell)}</tr>\n`;
 }
+
+/**
+ * A column of a list, and its place where the list is too narrow for a table: there, an entry has two lines, `lead` and `end` in the
+ * first, `below` and `below-end` in the second. Columns without a place are left out there; the page of the entry has them.
+ */
+export interface ListColumn {
+  readonly label: string;
+  readonly place?: 'lead' | 'end' | 'below' | 'below-end';
+  /** Text of any length, which is cut where it has no room. `title` shows all of it. */
+  readonly isName?: true;
+  readonly isNumber?: true;
+}
+
+export interface ListEntry {
+  /** The page of the entry, which a click anywhere on it opens. The first cell becomes the link. */
+  readonly href?: string;
+  readonly cells: readonly Content[];
+}
+
+/** A list of things that have a page of their own: requests, renders, keys, members, deliveries. */
+export function entryList(caption: string, columns: readonly ListColumn[], entries: readonly ListEntry[]): Html {
+  const head = columns.map(
+    (column) =>
+      html`<th scope="col" role="columnheader"${classOf(column)}>${column.label === '' ? html`<span class="visually-hidden">Actions</span>` : column.label}</th>`,
+  );
+  return html`<div class="entries"><table role="table">
+<caption class="visually-hidden">${caption}</caption>
+<thead role="rowgroup"><tr role="row">${head}</tr></thead>
+<tbody role="rowgroup">${entries.map((entry) => entryRow(entry, columns))}</tbody>
+</table></div>`;
+}
+
+function entryRow({ href, cells }: ListEntry, columns: readonly ListColumn[]): Html {
+  const cell = (content: Content, index: number): Html => {
+    const column = columns[index] ?? { label: '' };
+    const title = column.isName && typeof content === 'string' && html` title="${content}"`;
+    const isLink = index === 0 && href !== undefined;
+    return html`<td role="cell"${classOf(column)}><span${title}>${isLink ? html`<a class="entry-link" href="${href}">${content}</a>` : content}</span></td>`;
+  };
+  return html`<tr role="row">${cells.map(cell)}</tr>\n`;
+}
+
+function classOf({ place, isName, isNumber }: ListColumn): Html | undefined {
+  const names = [place ?? 'wide-only', isName && 'cut', isNumber && 'number'].filter(Boolean);
+  return html` class="${names.join(' ')}"`;
+}

@@ -35,7 +35,8 @@ export async function printWelcome(options: WelcomeOptions): Promise<void> {
 
 async function greeting(options: WelcomeOptions): Promise<string> {
   const key = await firstKey(options);
-  return welcome(options.url, key) + (await operatorInstructions(options));
+  const largest = options.plans.plans.at(-1)?.name;
+  return welcome(options.url, key, largest) + (await operatorInstructions(options));
 }
 
 /** A new installation gets an account on the largest plan, for the operator's own use. */
@@ -43,7 +44,7 @@ async function firstKey({ store, plans, logger, showSecrets }: WelcomeOptions): 
   const plan = plans.plans.at(-1);
   if (plan === undefined || (await store.accounts.count()) > 0) return undefined;
   if (!showSecrets) {
-    logger.info({ command: `storybar keys create --plan ${plan.name} --name first` }, 'no API key exists yet');
+    logger.info({ command: createCommand(plan.name) }, 'no API key exists yet');
     return undefined;
   }
   const accountId = await openAccount(store, plan.name, 'local', 'system');
@@ -72,10 +73,15 @@ async function operatorInstructions({ settings, store, url, logger, showSecrets 
   return `To set the password of the operator ${operatorEmail}, open this link within 24 hours:\n\n  ${linkUrl}\n\n`;
 }
 
-function welcome(url: string, newKey: string | undefined): string {
+/** The log, the banner and the README name the same command. */
+function createCommand(plan: string): string {
+  return `storybar keys create --plan ${plan} --name first`;
+}
+
+function welcome(url: string, newKey: string | undefined, plan = 'free'): string {
   const lines = ['', `Storybar ${VERSION} listens on ${url}`, ''];
   if (newKey === undefined) {
-    lines.push('Create a key with: npx storybar keys create --plan free', '');
+    lines.push(`Create a key with: npx ${createCommand(plan)}`, '');
     return lines.join('\n');
   }
   lines.push(

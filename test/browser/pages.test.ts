@@ -11,6 +11,21 @@ const found = await launchBrowser();
 /** One page of each template. looks.slow.test.ts has the others. */
 const PATHS = ['/', '/playground', '/docs/quickstart'];
 
+/** Runs in the page: the words inside code that lie on more than one line. */
+const BROKEN_WORDS = `[...document.querySelectorAll('article :not(pre) > code')].flatMap((code) => {
+  const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+  const broken = [];
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    for (const { 0: word, index } of node.data.matchAll(/[A-Za-z0-9]+/g)) {
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      if (new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1) broken.push(code.textContent);
+    }
+  }
+  return broken;
+})`;
+
 describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, () => {
   let server: SharedServer;
   let browser: Browser;
@@ -133,6 +148,32 @@ describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, () => {
     await page.waitForURL(/#idempoten/u);
     await page.goto('/');
     expect(await page.locator('[data-snippets="integration"] [data-language="python"]').isVisible()).toBe(true);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it.each(['/docs', '/docs/errors', '/docs/configuration'])('%s breaks no name inside a word', async (path) => {
+    const { page } = await visit(browser, server.url);
+    await page.goto(path);
+    for (const width of [1_440, 820, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect([width, await page.evaluate<string[]>(BROKEN_WORDS)]).toEqual([width, []]);
+    }
+    await page.context().close();
+  });
+
+  it('the search leads on when it finds nothing, and corrects what it can', async () => {
+    const { page, complaints } = await visit(browser, server.url);
+    await page.goto('/docs/quickstart');
+    await page.locator('#search').fill('xyzzyplugh');
+    const hint = page.locator('[data-search-hint]');
+    await hint.waitFor();
+    expect(await hint.locator('a').count()).toBeGreaterThan(2);
+    await page.locator('#search').fill('webhok signature');
+    await page.locator('[data-search-results] a').first().waitFor();
+    expect(await page.locator('[data-search-status]').textContent()).toMatch(/for “webhook signature”$/u);
+    expect(await hint.isVisible()).toBe(false);
+    expect(await lookFaults(page)).toEqual([]);
     expect(complaints).toEqual([]);
     await page.context().close();
   });

@@ -81,7 +81,8 @@ const fillIn = (code: string): string =>
     .replaceAll(DOCUMENTED_URL, server.url)
     .replaceAll(EXAMPLE_URL, fileUrl('photo.jpg'))
     .replaceAll(EXAMPLE_VIDEO_URL, fileUrl('clip.mp4'))
-    .replaceAll('examples/photo.jpg', 'photo.jpg');
+    .replaceAll('examples/photo.jpg', 'photo.jpg')
+    .replaceAll('examples/clip.mp4', 'clip.mp4');
 
 /** Returns the first bytes of an output file and deletes the file. */
 function takeSignature(name: string): string {

@@ -132,13 +132,24 @@ describe('the key pages', () => {
     expect(created).toMatchObject({ status: 303, location: '/dashboard/keys/new' });
     const shown = (await visitor.get('/dashboard/keys/new')).text;
     expect((await visitor.get('/dashboard/keys/new')).text).toBe(shown);
-    expect(shown).toMatch(/sb_live_\w{33}/u);
+    const key = /sb_live_\w{33}/u.exec(shown)?.[0] ?? 'no key';
+    expect(shown.split(key).length).toBeGreaterThan(4);
     expect(await visitor.keyIds()).toHaveLength(before.length + 1);
     await visitor.submit('/dashboard/keys/new', {});
     expect(await visitor.get('/dashboard/keys/new')).toMatchObject({ status: 303, location: '/dashboard/keys' });
   });
 
-  it('a new key is shown only to the session that created it', async () => {
+  it('never call a live key a free test key, also on the page of the first request', async () => {
+    const visitor = await newMember();
+    expect((await visitor.get('/dashboard/start')).text).toContain('This is your test key');
+    await visitor.submit('/dashboard/keys', { name: 'Shop', mode: 'live', origins: '' });
+    const { text } = await visitor.get('/dashboard/start');
+    expect(text).toContain('This is your live key');
+    expect(text).toContain('Each render uses credits');
+    expect(text).not.toMatch(/Renders are free|your test key/u);
+  });
+
+  it('show a new key only to the session that created it', async () => {
     const [owner, thief] = [await newMember(), await newMember()];
     await owner.createKey();
     thief.cookies.set('storybar-new-key', owner.cookies.get('storybar-new-key') ?? '');
@@ -212,7 +223,7 @@ describe('the usage page', () => {
     await visitor.waitForUsage('<strong>3</strong> of 100 credits used (Free)');
     const { text } = await visitor.waitForUsage('Rejected (4xx): 1');
     expect(text).toContain('>Delivered: 3</text>');
-    expect(text.match(/<code>[\da-f-]{36}<\/code>/gu)).toHaveLength(3);
+    expect(text.match(/<code title="[\da-f-]{36}">/gu)).toHaveLength(3);
     const days = (await visitor.get('/dashboard/usage/days.csv')).text;
     const today = new Date().toISOString().slice(0, 10);
     expect(days.split('\r\n').filter(Boolean)).toEqual([

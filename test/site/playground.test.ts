@@ -89,6 +89,11 @@ describe('a signed-in visitor', () => {
     await until(async () =>
       (await visitor.get('/dashboard/requests')).text.includes('/playground/account/render') ? true : undefined,
     );
+    for (const path of ['/dashboard', '/dashboard/requests']) {
+      const { text } = await visitor.get(path);
+      expect(text).toContain('Playground (signed in)');
+      expect(text.toLowerCase()).not.toContain('marketplace');
+    }
   });
 
   it('a signed-in visitor gets watermarked renders for free until the address is confirmed', async () => {

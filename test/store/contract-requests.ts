@@ -44,6 +44,21 @@ export function requestsContract(world: () => World): void {
     expect(await requests.find(other, refused.id)).toBeUndefined();
   });
 
+  it('leaves out paths that are said to be quiet, unless the request failed', async () => {
+    const { requests } = world().store;
+    const mine = await account();
+    const path = 'GET /v1/renders/:id';
+    const [poll, failed, render] = [
+      request(mine, 0, { path }),
+      request(mine, 1, { path, status: 404 }),
+      request(mine, 2),
+    ];
+    await requests.append([poll, failed, render]);
+    const quietPaths = [path, 'GET /v1/batches/:id'];
+    expect(await requests.list(mine, { quietPaths, count: 10 })).toEqual([failed, render]);
+    expect(await requests.list(mine, { count: 10 })).toEqual([poll, failed, render]);
+  });
+
   it('stores a request once, however often it is appended', async () => {
     const { requests } = world().store;
     const mine = await account();

@@ -2,6 +2,7 @@
 
 import { StorybarApiError, StorybarConnectionError, StorybarError, StorybarTimeoutError } from '#client';
 import { CommandFailure, EXIT_CODES, UsageError } from '../exit-codes.ts';
+import { flagFaults } from '../flag-faults.ts';
 
 /** Errors that the client didn't create, such as disk errors, stay as they are. */
 export function failureOf(error: unknown, url: string): unknown {
@@ -20,8 +21,10 @@ function refusalOf({ status, code, message, faults, problem, renderId }: Storyba
     return new CommandFailure(`Render ${renderId} was canceled.`, { code, exit: EXIT_CODES.overloaded });
   }
   const exit = Object.hasOwn(EXIT_CODES, code) ? EXIT_CODES[code as keyof typeof EXIT_CODES] : exitOfStatus(status);
-  const lines = faults.map(({ pointer, detail }) => printable(`${pointer.slice(2)}: ${detail}`));
-  return new CommandFailure(printable(problem.detail ?? message), {
+  const lines = flagFaults(faults).map(printable);
+  const [only] = lines;
+  const text = only !== undefined && lines.length === 1 ? only : printable(problem.detail ?? message);
+  return new CommandFailure(text, {
     code,
     exit,
     status,

@@ -20,7 +20,7 @@ describe('the progress of storybar send', () => {
     expect(text).toBe(`\r\u001b[K${'█'.repeat(15)}${'░'.repeat(15)} 50 %  Rendering\r\u001b[KDone\n`);
   });
 
-  it('progress is a few lines when the output is not a terminal', () => {
+  it('is one line per stage elsewhere', () => {
     const text = written(false, false, (reporter) => {
       for (let percent = 0; percent <= 100; percent += 1) reporter.progress('Uploading a.mp4', percent / 100);
       reporter.progress('Waiting in the queue', 0);
@@ -28,11 +28,7 @@ describe('the progress of storybar send', () => {
       reporter.progress('Rendering', 0.02);
       reporter.clear();
     });
-    const lines = text.split('\n');
-    expect(lines.slice(0, 2)).toEqual(['Uploading a.mp4', 'Uploading a.mp4: 10 %']);
-    expect(lines.slice(-3)).toEqual(['Waiting in the queue', 'Rendering', '']);
-    expect(lines).toHaveLength(14);
-    expect(text).not.toContain('\u001b');
+    expect(text).toBe('Uploading a.mp4\nWaiting in the queue\nRendering\n');
   });
 
   it('--json prints no progress, not even on a terminal', () => {

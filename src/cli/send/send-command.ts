@@ -2,10 +2,10 @@
 // interrupted command can be continued.
 
 import { randomUUID } from 'node:crypto';
-import { parseArgs } from 'node:util';
 import { type ClientSettings, readClientSettings } from '../../config/settings.ts';
 import { CAPTION_OPTIONS, captionFields } from '../caption-options.ts';
 import { UsageError } from '../exit-codes.ts';
+import { parseOptions } from '../parse-options.ts';
 import { printer } from '../print.ts';
 import { withInterrupts } from './interrupts.ts';
 import { Reporter } from './reporter.ts';
@@ -27,7 +27,8 @@ key, because other users of this machine can see the arguments of a command.
 A file is uploaded and rendered asynchronously, so nothing depends on a connection that stays open. After Ctrl-C or a crash,
 the render goes on, and --resume waits for it and downloads its result. --cancel cancels it, free of charge. --no-wait only
 uploads. Requests that fail are repeated, with the same idempotency key, so that they are charged once; --idempotency-key
-sets that key. "-o -" writes to standard output. --json prints the render as JSON.
+sets that key. The name after -o decides the format, and "-o -" writes to standard output. --json prints the render as JSON, and
+--quiet only errors.
 
 Exit codes: 0 success, 64 wrong arguments, 65 refused file or captions, 69 server or render failed, 77 refused key,
 130 interrupted.
@@ -44,16 +45,17 @@ const OPTIONS = {
   'no-wait': { type: 'boolean' },
   'idempotency-key': { type: 'string' },
   json: { type: 'boolean' },
+  quiet: { type: 'boolean', short: 'q' },
   help: { type: 'boolean', short: 'h' },
 } as const;
 
 export async function sendCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS });
+  const { values, positionals } = parseOptions({ args, allowPositionals: true, options: OPTIONS });
   if (values.help) {
     process.stdout.write(HELP);
     return;
   }
-  const { url, key, output, resume, cancel, json = false, help: _help, ...rest } = values;
+  const { url, key, output, resume, cancel, json = false, quiet = false, help: _help, ...rest } = values;
   const { 'no-wait': isDetached = false, 'idempotency-key': idempotencyKey = randomUUID(), ...given } = rest;
   const [asset, ...more] = positionals;
   if (more.length > 0) throw new UsageError(`give one asset at a time; unexpected argument "${more.join(' ')}"`);
@@ -61,9 +63,9 @@ export async function sendCommand(args: string[]): Promise<void> {
   if (existing !== undefined && (asset !== undefined || Object.keys(given).length > 0)) {
     throw new UsageError('--resume and --cancel take a render id, and no file or captions');
   }
-  const fields = await captionFields(given);
+  const fields = existing === undefined ? await captionFields(given, output) : [];
   const server = serverOf(readClientSettings(), url, key);
-  const reporter = new Reporter(process.stderr, json);
+  const reporter = new Reporter(process.stderr, json || quiet);
   const print = printer(json);
   await withInterrupts(async (signal) => {
     const sending = new Sending({ ...server, reporter, print, signal, output, isDetached });

@@ -12,7 +12,9 @@ import {
   StorybarRenderError,
   type SucceededRender,
 } from '#client';
+import { WRITTEN_FORMATS } from '../../caption/output-format.ts';
 import { AppError } from '../../errors.ts';
+import { formatOfName } from '../caption-options.ts';
 import { CommandFailure, EXIT_CODES, UsageError } from '../exit-codes.ts';
 import type { Print } from '../print.ts';
 import { outputNextTo } from '../local-files.ts';
@@ -122,6 +124,7 @@ export class Sending {
     const { reporter, print, signal } = this.#options;
     const { output, credits, warnings } = render;
     const file = this.#options.output ?? nameOf(render, asset, output.url);
+    assertName(file, output.url);
     let hasBegun = false;
     const onDownloadProgress: OnProgress = ({ loaded }) => {
       hasBegun = true;
@@ -163,9 +166,21 @@ async function assertFile(asset: string): Promise<void> {
   if (!facts.isFile()) throw new UsageError(`${asset} isn't a file`);
 }
 
+/** A render that was sent before can have another format than the name that its result gets now. */
+function assertName(file: string, url: string): void {
+  const promised = formatOfName(file);
+  const extension = extensionOf(url);
+  if (promised === undefined || WRITTEN_FORMATS.get(extension) === promised) return;
+  throw new UsageError(`the result is a .${extension} file; give -o a name that ends so`);
+}
+
+function extensionOf(url: string): string {
+  return /\.(?<extension>\w+)$/u.exec(new URL(url).pathname)?.groups?.['extension'] ?? 'bin';
+}
+
 /** The extension comes from the link, because only the server knows the format. */
 function nameOf({ id }: Render, asset: string | undefined, url: string): string {
-  const extension = /\.(?<extension>\w+)$/u.exec(new URL(url).pathname)?.groups?.['extension'] ?? 'bin';
+  const extension = extensionOf(url);
   if (asset === undefined) return `${id}.${extension}`;
   return outputNextTo(isUrl(asset) ? path.posix.basename(new URL(asset).pathname) || 'asset' : asset, extension);
 }

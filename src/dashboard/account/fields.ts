@@ -43,7 +43,12 @@ export function time(iso: string | null): Html {
   return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')}</time>`;
 }
 
-/** Shows a day of the current billing period, without the year. */
+/** To the second, in UTC, for logs. */
+export function secondsTime(iso: string): Html {
+  return html`<time datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')}</time>`;
+}
+
+/** A day of the current billing period, without the year. */
 export function day(at: Date): Html {
   return html`<time datetime="${at.toISOString()}">${DAY.format(at)}</time>`;
 }

@@ -3,10 +3,11 @@
 import type { FastifyReply } from 'fastify';
 import { MAX_ORIGINS } from '../../account/web-origin.ts';
 import { AppError } from '../../errors.ts';
+import { requestBaseUrl } from '../../http/transport/request-base-url.ts';
 import type { KeySummary } from '../../store/accounts/keys.ts';
 import type { Store } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
-import { table } from '../tables.ts';
+import { entryList } from '../tables.ts';
 import type { ShownKey } from '../identity/new-key-cookie.ts';
 import type { SessionGuard, SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
@@ -15,19 +16,22 @@ import { form, seeOther, sendPrivate } from './frame.ts';
 import { checkKeyForm, KeyChanges, type KeyFaults, type KeyForm, OVERLAPS, readKeyForm } from './key-changes.ts';
 import { keyBlock } from './key-block.ts';
 import { idOf, type SignedInRoutes } from './signed-in-routes.ts';
-import { liveAccessNote } from './start-page.ts';
+import { codeSection, keyCost, liveAccessNote } from './start-page.ts';
 
 export interface KeyDependencies {
   readonly site: Site;
   readonly store: Pick<Store, 'keys' | 'accounts'>;
   readonly sessionGuard: SessionGuard;
+  /** Base URL of the site; empty: taken from each request. */
+  readonly publicUrl: string;
 }
 
 const PATH = '/dashboard/keys';
 const NEW_KEY_PATH = '/dashboard/keys/new';
 
-export function addKeyPages(routes: SignedInRoutes, { site, store, sessionGuard }: KeyDependencies): void {
+export function addKeyPages(routes: SignedInRoutes, { site, store, sessionGuard, publicUrl }: KeyDependencies): void {
   const changes = new KeyChanges(store);
+  const baseUrlOf = ({ request }: SignedInVisit): string => publicUrl || (requestBaseUrl(request) ?? '');
   const showList = async (visit: SignedInVisit, typed: KeyForm, faults: KeyFaults): Promise<FastifyReply> => {
     const body = html`${liveAccessNote(visit)}${keyTable(await changes.list(visit.user))}${createForm(visit, typed, faults)}`;
     return sendPrivate(site, visit, { title: 'Keys', path: PATH, body, status: statusOf(faults) });
@@ -44,7 +48,11 @@ export function addKeyPages(routes: SignedInRoutes, { site, store, sessionGuard 
   routes.page(NEW_KEY_PATH, async (visit) => {
     const newKey = sessionGuard.newKey(visit.request);
     if (newKey === undefined) return seeOther(visit, PATH);
-    return sendPrivate(site, visit, { title: 'Your new key', path: PATH, body: newKeyBody(visit, newKey) });
+    return sendPrivate(site, visit, {
+      title: 'Your new key',
+      path: PATH,
+      body: newKeyBody(visit, newKey, baseUrlOf(visit)),
+    });
   });
   routes.action(NEW_KEY_PATH, async (visit) => {
     sessionGuard.forgetNewKey(visit);
@@ -89,16 +97,25 @@ function statusOf(faults: KeyFaults): number {
 
 function keyTable(keys: readonly KeySummary[]): Html {
   if (keys.length === 0) return html`<p>No API keys yet. Create one to get started.</p>`;
-  return table(
+  return entryList(
     'Keys',
-    ['Name', 'Key', 'Origins', 'Status', 'Last used'],
-    keys.map((key) => [
-      html`<a href="${PATH}/${key.id}">${key.name}</a>`,
-      maskedKey(key),
-      key.allowedOrigins.length === 0 ? 'server-side only' : key.allowedOrigins.join(', '),
-      stateOf(key),
-      time(key.lastUsedAt),
-    ]),
+    [
+      { label: 'Name', place: 'lead', isName: true },
+      { label: 'Key', place: 'below' },
+      { label: 'Origins', isName: true },
+      { label: 'Status', place: 'end' },
+      { label: 'Last used', place: 'below-end' },
+    ],
+    keys.map((key) => ({
+      href: `${PATH}/${key.id}`,
+      cells: [
+        key.name,
+        maskedKey(key),
+        key.allowedOrigins.length === 0 ? 'server-side only' : key.allowedOrigins.join(', '),
+        stateOf(key),
+        time(key.lastUsedAt),
+      ],
+    })),
   );
 }
 
@@ -159,10 +176,11 @@ ${fault !== undefined && html`<p class="fault" id="origins-fault">${fault}</p>`}
 </div>`;
 }
 
-function newKeyBody(visit: SignedInVisit, { name, key }: ShownKey): Html {
-  return html`<p>Copy your <strong>“${name}”</strong> key now. This page shows it until you click Done, for at most an hour.</p>
-${keyBlock(key, 'Your new key')}
-${form(visit, NEW_KEY_PATH, html`<p class="actions"><button class="button" type="submit">Done</button></p>`)}`;
+function newKeyBody(visit: SignedInVisit, newKey: ShownKey, baseUrl: string): Html {
+  return html`<p>Copy your <strong>“${newKey.name}”</strong> key now. ${keyCost(newKey)} This page shows it until you click Done, for at most an hour.</p>
+${keyBlock(newKey.key, 'Your new key')}
+${form(visit, NEW_KEY_PATH, html`<p class="actions"><button class="button" type="submit">Done</button></p>`)}
+${codeSection(baseUrl, newKey.key)}`;
 }
 
 function keyBody(visit: SignedInVisit, key: KeySummary, typed: KeyForm, faults: KeyFaults): Html {

@@ -13,7 +13,8 @@ import type { Store } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
-import { table } from '../tables.ts';
+import { entryList } from '../tables.ts';
+import { MARKETPLACE_LABEL } from '../usage/key-label.ts';
 import { count, time } from './fields.ts';
 import { form, seeOther, sendPrivate } from './frame.ts';
 import { bytesLabel } from './request-pages.ts';
@@ -102,18 +103,29 @@ function renderTable(renders: readonly RenderRecord[], keys: readonly KeySummary
   if (renders.length === 0) {
     return html`<p>No renders found. <a href="/docs/asynchronous">Asynchronous renders</a> and results with a link appear here.</p>`;
   }
-  return table(
+  return entryList(
     'Renders',
-    ['Render', 'Status', 'Created (UTC)', 'Source', 'Key', 'Credits', 'Result'],
-    renders.map((render) => [
-      html`<a href="${PATH}/${render.id}"><code>${render.id.slice(0, 8)}</code></a>`,
-      statusLabel(render),
-      time(render.createdAt.toISOString()),
-      sourceOf(render),
-      keyName(render, keys),
-      render.credits === undefined ? '–' : count(render.credits),
-      resultLink(render, 'Open') ?? problemCode(render) ?? '–',
-    ]),
+    [
+      { label: 'Render', place: 'lead' },
+      { label: 'Status', place: 'end' },
+      { label: 'Created (UTC)', place: 'below' },
+      { label: 'Source' },
+      { label: 'Key', isName: true },
+      { label: 'Credits', isNumber: true },
+      { label: 'Result', place: 'below-end' },
+    ],
+    renders.map((render) => ({
+      href: `${PATH}/${render.id}`,
+      cells: [
+        html`<code>${render.id.slice(0, 8)}</code>`,
+        statusLabel(render),
+        time(render.createdAt.toISOString()),
+        sourceOf(render),
+        keyName(render, keys),
+        render.credits === undefined ? '–' : count(render.credits),
+        resultLink(render, 'Open') ?? problemCode(render) ?? '–',
+      ],
+    })),
   );
 }
 
@@ -127,7 +139,7 @@ function sourceOf({ sourceType, mode }: RenderRecord): string {
 }
 
 function keyName({ keyId }: RenderRecord, keys: readonly KeySummary[]): string {
-  return keys.find(({ id }) => id === keyId)?.name ?? (keyId === undefined ? 'marketplace' : 'deleted key');
+  return keys.find(({ id }) => id === keyId)?.name ?? (keyId === undefined ? MARKETPLACE_LABEL : 'deleted key');
 }
 
 /** Returns undefined when there is no result, or it has expired. */

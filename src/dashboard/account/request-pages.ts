@@ -11,20 +11,23 @@ import type { Store } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
-import { table } from '../tables.ts';
+import { entryList, table } from '../tables.ts';
+import { MARKETPLACE_LABEL, PLAYGROUND_LABEL } from '../usage/key-label.ts';
 import { toCsv } from './csv.ts';
-import { count, time } from './fields.ts';
-import { PRIVATE_HEADERS, sendPrivate } from './frame.ts';
+import { count, problem, secondsTime } from './fields.ts';
+import { PRIVATE_HEADERS, seeOther, sendPrivate } from './frame.ts';
 import { queryOf, type SignedInRoutes } from './signed-in-routes.ts';
 
 export interface RequestPagesDependencies {
   readonly site: Site;
-  readonly store: Pick<Store, 'requests' | 'keys'>;
+  readonly store: Pick<Store, 'requests' | 'keys' | 'renders'>;
 }
 
 const PATH = '/dashboard/requests';
 const PAGE_SIZE = 50;
 const EXPORT_SIZE = 10_000;
+/** Requests that only ask whether a render has ended, which programs send again and again. */
+const POLLS = ['GET /v1/renders/:id', 'GET /v1/batches/:id'];
 const STATUSES: Readonly<Record<string, { label: string; range: readonly [number, number] }>> = {
   ok: { label: 'Delivered (2xx)', range: [200, 299] },
   rejected: { label: 'Rejected (4xx)', range: [400, 499] },
@@ -66,16 +69,24 @@ export function addRequestViews(
   const tab = isOwn ? PATH : '/operator/accounts';
   routes.page(path, async (visit) => {
     const view = await baseOf(visit);
+    const id = queryOf(visit, 'id')?.trim();
+    if (id !== undefined && (await store.requests.find(view.accountId, id)) !== undefined) {
+      return seeOther(visit, `${view.path}/${id}`);
+    }
     const keys = await store.keys.list(view.accountId);
     const found = await store.requests.list(view.accountId, { ...filterOf(visit), count: PAGE_SIZE + 1 });
-    const body = html`${view.before}${filterForm(visit, view.path, keys)}${requestTable(found.slice(0, PAGE_SIZE), keys, view.path)}${pager(visit, found, view.path, isOwn)}`;
-    return sendPrivate(site, visit, { title: view.title, path: tab, body });
+    const body = html`${view.before}${filterForm(visit, view.path, keys)}
+${id !== undefined && problem(`No request of the last 30 days has the ID ${id}.`)}
+<div data-refresh>${requestTable(found.slice(0, PAGE_SIZE), keys, view.path)}</div>${pager(visit, found, view.path, isOwn)}`;
+    return sendPrivate(site, visit, { title: view.title, path: tab, body, modules: ['refresh.js'] });
   });
   routes.page(`${path}/:request`, async (visit) => {
     const view = await baseOf(visit);
     const request = await store.requests.find(view.accountId, requestIdOf(visit));
     if (request === undefined) throw new AppError('not_found', "This request isn't in the log.");
-    const body = html`${view.before}${requestBody(request, await store.keys.list(view.accountId), view.path)}`;
+    const isStored = isOwn && (await store.renders.find({ accountId: view.accountId }, request.id)) !== undefined;
+    const keys = await store.keys.list(view.accountId);
+    const body = html`${view.before}${requestBody(request, keys, view.path, isStored)}`;
     return sendPrivate(site, visit, { title: 'Request', path: tab, body });
   });
 }
@@ -91,13 +102,16 @@ function filterOf(visit: SignedInVisit): Omit<RequestFilter, 'count'> {
     statuses: STATUSES[queryOf(visit, 'status') ?? '']?.range,
     keyId: queryOf(visit, 'key'),
     day: day !== undefined && /^\d{4}-\d{2}-\d{2}$/u.test(day) ? day : undefined,
+    quietPaths: queryOf(visit, 'polls') === undefined ? POLLS : undefined,
     before: at !== undefined && id !== undefined ? { at, id } : undefined,
   };
 }
 
 /** Returns the current filters as a query string, with changes. */
 function queryWith(visit: SignedInVisit, changes: Readonly<Record<string, string>>): string {
-  const current = Object.fromEntries(['status', 'key', 'day'].map((name) => [name, queryOf(visit, name) ?? '']));
+  const current = Object.fromEntries(
+    ['status', 'key', 'day', 'polls'].map((name) => [name, queryOf(visit, name) ?? '']),
+  );
   const entries = Object.entries({ ...current, ...changes }).filter(([, value]) => value !== '');
   return new URLSearchParams(entries).toString();
 }
@@ -111,6 +125,8 @@ function filterForm(visit: SignedInVisit, path: string, keys: readonly KeySummar
 <div class="field"><label for="key">Key</label><select id="key" name="key">
 <option value="">All</option>${keys.map(({ id, name, lastFour }) => option('key', id, `${name} (…${lastFour})`))}</select></div>
 <div class="field"><label for="day">Day (UTC)</label><input id="day" name="day" type="date" value="${queryOf(visit, 'day') ?? ''}"></div>
+<div class="field"><label for="id">Request or render ID</label><input id="id" name="id" type="text" autocomplete="off" spellcheck="false" value="${queryOf(visit, 'id') ?? ''}"></div>
+<label class="check"><input type="checkbox" name="polls" value="on"${queryOf(visit, 'polls') !== undefined && html` checked`}> Polling</label>
 <button class="button quiet" type="submit">Filter</button>
 </form>`;
 }
@@ -119,18 +135,29 @@ function requestTable(requests: readonly LoggedRequest[], keys: readonly KeySumm
   if (requests.length === 0) {
     return html`<p>No requests found. New requests appear here within a few seconds. <a href="/dashboard/start">Send your first request</a></p>`;
   }
-  return table(
+  return entryList(
     'Requests',
-    ['Status', 'Time (UTC)', 'Key', 'Endpoint', 'Duration', 'Size', 'Credits'],
-    requests.map((request) => [
-      html`<a href="${path}/${request.id}">${statusLabel(request)}</a>`,
-      time(request.at),
-      keyName(request, keys),
-      html`<code>${request.path}</code>`,
-      `${count(request.durationMs)} ms`,
-      bytesLabel(request.bytesOut),
-      count(request.credits),
-    ]),
+    [
+      { label: 'Status', place: 'lead' },
+      { label: 'Time (UTC)', place: 'end' },
+      { label: 'Endpoint', place: 'below' },
+      { label: 'Key', isName: true },
+      { label: 'Duration', place: 'below-end', isNumber: true },
+      { label: 'Size', isNumber: true },
+      { label: 'Credits', isNumber: true },
+    ],
+    requests.map((request) => ({
+      href: `${path}/${request.id}`,
+      cells: [
+        statusLabel(request),
+        secondsTime(request.at),
+        html`<code>${request.path}</code>`,
+        keyName(request, keys),
+        `${count(request.durationMs)} ms`,
+        bytesLabel(request.bytesOut),
+        count(request.credits),
+      ],
+    })),
   );
 }
 
@@ -139,8 +166,9 @@ function statusLabel({ status, code }: LoggedRequest): Html {
   return html`<span class="state ${level}">${status}</span> ${code}`;
 }
 
-function keyName({ keyId }: LoggedRequest, keys: readonly KeySummary[]): string {
-  return keys.find(({ id }) => id === keyId)?.name ?? (keyId === null ? 'marketplace' : 'deleted key');
+function keyName({ keyId, path }: LoggedRequest, keys: readonly KeySummary[]): string {
+  if (keyId !== null) return keys.find(({ id }) => id === keyId)?.name ?? 'deleted key';
+  return path.includes(' /playground/') ? PLAYGROUND_LABEL : MARKETPLACE_LABEL;
 }
 
 export function bytesLabel(bytes: number): string {
@@ -155,17 +183,18 @@ function pager(visit: SignedInVisit, found: readonly LoggedRequest[], path: stri
 Requests are kept for 30 days, at most 100,000, and of refused ones at most 300 per minute. Captions and files are never logged.</p>`;
 }
 
-function requestBody(request: LoggedRequest, keys: readonly KeySummary[], path: string): Html {
+function requestBody(request: LoggedRequest, keys: readonly KeySummary[], path: string, isStored: boolean): Html {
   const facts: readonly (readonly [string, Html | string])[] = [
     ['Status', statusLabel(request)],
-    ['Time (UTC)', time(request.at)],
+    ['Time (UTC)', secondsTime(request.at)],
     ['Endpoint', html`<code>${request.path}</code>`],
     ['Key', keyName(request, keys)],
     ['Duration', `${count(request.durationMs)} ms`],
     ['Received', bytesLabel(request.bytesIn)],
     ['Sent', bytesLabel(request.bytesOut)],
     ['Credits', count(request.credits)],
-    ['Render ID', html`<code>${request.id}</code>`],
+    ['Request ID', html`<code>${request.id}</code>`],
+    ...(isStored ? [['Render', html`<a href="/dashboard/renders/${request.id}">Status and result</a>`] as const] : []),
   ];
   return html`<dl class="facts-list">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${problemSection(request)}

@@ -1,6 +1,7 @@
 // The page of the first request: the code with the new key filled in, a photo to send, and a status that turns green by itself.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { modeOfKey } from '../../account/api-key.ts';
 import { requestBaseUrl } from '../../http/transport/request-base-url.ts';
 import type { Store } from '../../store/store.ts';
 import { type Snippet, snippetsFor } from '../browser/snippets.ts';
@@ -74,11 +75,19 @@ function keySection(newKey: ShownKey | undefined): Html {
   if (newKey === undefined) {
     return html`<p>Your key is no longer shown. <a href="/dashboard/keys">Create another test key</a> if you didn’t copy it.</p>`;
   }
-  return html`<p>This is your test key. Renders are free and have a watermark. Copy it now: this page shows it for an hour.</p>
-${keyBlock(newKey.key, 'Your test key')}`;
+  return html`<p>This is your ${modeOfKey(newKey.key)} key <strong>“${newKey.name}”</strong>. ${keyCost(newKey)} Copy it now: this page shows it for an hour.</p>
+${keyBlock(newKey.key, `Your ${modeOfKey(newKey.key)} key`)}`;
 }
 
-function codeSection(baseUrl: string, key: string): Html {
+/** What a render with the key costs. */
+export function keyCost({ key }: ShownKey): string {
+  return modeOfKey(key) === 'test'
+    ? 'Renders are free and have a watermark.'
+    : 'Each render uses credits of your plan and has no watermark.';
+}
+
+/** A first request with the key filled in. */
+export function codeSection(baseUrl: string, key: string): Html {
   const snippets = snippetsFor({
     baseUrl,
     key,

@@ -11,9 +11,10 @@ import type { RenderSummary } from '../../store/ledger/usage.ts';
 import type { UsageDetail } from '../../store/ledger/usage-details.ts';
 import type { Store } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
-import { table } from '../tables.ts';
+import { entryList } from '../tables.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
+import { keylessLabel } from '../usage/key-label.ts';
 import { keyUsageTable } from '../usage/key-usage.ts';
 import { matches, type UsageFilter, usageFilterForm, usageFilterOf, usageQuery } from '../usage/usage-filter.ts';
 import { toCsv } from './csv.ts';
@@ -127,9 +128,10 @@ The first ${count(allowedBroken(deliveries))} are always free; see <a href="/doc
 async function rangeSection(
   store: Pick<Store, 'usage' | 'keys'>,
   visit: SignedInVisit,
-  { id, subscription }: AccountSummary,
+  account: AccountSummary,
   path: string,
 ): Promise<Html> {
+  const { id, subscription } = account;
   const isOwn = path === OWN_PATH;
   const period = subscription?.period;
   const filter = usageFilterOf(visit, period, new Date());
@@ -144,7 +146,7 @@ ${usageChart(countDays(rows, new Date(filter.from), filter.days))}
 ${isFiltered && html`<p class="small">Requests that were rejected before rendering aren’t part of this chart.</p>`}
 ${isOwn && html`<p class="small"><a href="/dashboard/usage/days.csv">Export daily usage (CSV)</a></p>`}
 </section>
-${keysSection(details, keys, filter, { isOwn, hasLinks: isOwn && may(visit.user.accountRole, 'develop') })}`;
+${keysSection(details, keys, filter, { isOwn, hasLinks: isOwn && may(visit.user.accountRole, 'develop'), keyless: keylessLabel(account) })}`;
 }
 
 async function detailsOf(
@@ -160,11 +162,11 @@ function keysSection(
   details: readonly UsageDetail[],
   keys: readonly KeySummary[],
   filter: UsageFilter,
-  { isOwn, hasLinks }: { isOwn: boolean; hasLinks: boolean },
+  { isOwn, ...labels }: { isOwn: boolean; hasLinks: boolean; keyless: string },
 ): Html {
   return html`<section aria-labelledby="per-key">
 <h2 id="per-key">Usage per key</h2>
-${keyUsageTable(details, keys, hasLinks)}
+${keyUsageTable(details, keys, labels)}
 ${isOwn && html`<p class="small"><a href="/dashboard/usage/keys.csv?${usageQuery(filter)}">Export usage per key, type and day (CSV)</a></p>`}
 </section>`;
 }
@@ -172,23 +174,34 @@ ${isOwn && html`<p class="small"><a href="/dashboard/usage/keys.csv?${usageQuery
 function latestSection(renders: readonly RenderSummary[], path: string): Html {
   return html`<section aria-labelledby="latest">
 <h2 id="latest">Latest renders</h2>
-${renders.length === 0 ? html`<p>No renders yet. Follow the <a href="/docs/quickstart">quickstart</a> to make your first call.</p>` : renderTable(renders)}
+${renders.length === 0 ? html`<p>No renders yet. Follow the <a href="/docs/quickstart">quickstart</a> to make your first call.</p>` : renderTable(renders, path === OWN_PATH ? '/dashboard/requests' : path.replace(/usage$/u, 'requests'))}
 ${renders.length > 0 && path === OWN_PATH && html`<p class="small"><a href="/dashboard/usage/renders.csv">Export renders (CSV)</a> (latest ${count(EXPORT_RENDERS)}). Times are in UTC.</p>`}
 </section>`;
 }
 
-export function renderTable(renders: readonly RenderSummary[]): Html {
-  return table(
+/** `requests` is the path of the request log, which has more about each of them. */
+export function renderTable(renders: readonly RenderSummary[], requests: string): Html {
+  return entryList(
     'Latest renders',
-    ['Time', 'Render', 'Type', 'Status', 'Duration', 'Credits'],
-    renders.map(({ id, createdAt, kind, mode, state, outcome, durationMs, credits }) => [
-      time(createdAt),
-      html`<code>${id}</code>`,
-      `${kind}${mode === 'test' ? ', test' : ''}`,
-      state === 'reserved' ? 'In progress' : outcomeLabel(outcome),
-      durationMs === null ? '' : `${count(durationMs)} ms`,
-      count(state === 'settled' ? credits : 0),
-    ]),
+    [
+      { label: 'Time', place: 'lead' },
+      { label: 'Render', place: 'below' },
+      { label: 'Type' },
+      { label: 'Status', place: 'end' },
+      { label: 'Duration', place: 'below-end', isNumber: true },
+      { label: 'Credits', isNumber: true },
+    ],
+    renders.map(({ id, createdAt, kind, mode, state, outcome, durationMs, credits }) => ({
+      href: `${requests}/${id}`,
+      cells: [
+        time(createdAt),
+        html`<code title="${id}">${id.slice(0, 8)}</code>`,
+        `${kind}${mode === 'test' ? ', test' : ''}`,
+        state === 'reserved' ? 'In progress' : outcomeLabel(outcome),
+        durationMs === null ? '' : `${count(durationMs)} ms`,
+        count(state === 'settled' ? credits : 0),
+      ],
+    })),
   );
 }
 

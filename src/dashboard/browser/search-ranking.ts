@@ -2,6 +2,8 @@
 // it has, and the rarer they are, the higher it ranks. Words match in every form (`retries`, `retry`), by their synonyms (`cost`,
 // `price`) and, as the last word is being typed, by their beginning. The server's tests and the browser use this module.
 
+import { editDistance } from '../../primitives/edit-distance.ts';
+
 export interface SearchSection {
   readonly path: string;
   readonly page: string;
@@ -178,32 +180,11 @@ function correct(word: string, frequency: ReadonlyMap<string, number>, isLast: b
   let nearest = word;
   let distance = word.length > 6 ? 3 : 2;
   for (const known of [...frequency.keys(), ...SYNONYM_STEMS.flatMap((group) => [...group])]) {
-    const far = editDistance(stem, known, distance);
+    // A misspelled word nearly always begins with the right letter.
+    const far = stem[0] === known[0] ? editDistance(stem, known, distance) : distance;
     if (far < distance) [nearest, distance] = [known, far];
   }
   return nearest;
-}
-
-/** Letters to change, add, remove or swap; `limit` if that many or more. */
-function editDistance(a: string, b: string, limit: number): number {
-  if (Math.abs(a.length - b.length) >= limit || a[0] !== b[0]) return limit;
-  let before: number[] = [];
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= a.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column += 1) {
-      const change = a[row - 1] === b[column - 1] ? 0 : 1;
-      const isSwap = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      current[column] = Math.min(
-        (previous[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (previous[column - 1] ?? 0) + change,
-        isSwap ? (before[column - 2] ?? 0) + 1 : limit,
-      );
-    }
-    [before, previous] = [previous, current];
-  }
-  return Math.min(limit, previous[b.length] ?? limit);
 }
 
 /** A name such as `asset_url` counts as itself and as its words. */

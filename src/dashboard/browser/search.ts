@@ -29,37 +29,16 @@ async function search(): Promise<void> {
   }
   const { results, corrected, words } = findIn(query);
   list.replaceChildren(...results.map((section) => resultItem(section, words)));
-  hint.hidden = corrected === undefined && results.length > 0;
-  if (!hint.hidden) hint.replaceChildren(...hintOf(results.length, corrected));
+  hint.hidden = results.length > 0;
   const count = results.length === 1 ? '1 result' : `${results.length} results`;
   status.textContent = corrected === undefined ? count : `${count} for “${corrected}”`;
 }
 
-function hintOf(count: number, corrected: string | undefined): (Node | string)[] {
-  if (count > 0) return [`Results for “${corrected ?? ''}”`];
-  return [
-    'Nothing found. Try ',
-    link('/docs/quickstart', 'Quickstart'),
-    ', the ',
-    link('/docs', 'API reference'),
-    ', ',
-    link('/docs/limits', 'Limits and credits'),
-    ' or ',
-    link('/docs/errors', 'Errors'),
-    '.',
-  ];
-}
-
-function link(path: string, text: string): HTMLAnchorElement {
-  const anchor = document.createElement('a');
-  anchor.href = path;
-  anchor.textContent = text;
-  return anchor;
-}
-
 function resultItem({ path, page, title, text }: SearchSection, words: readonly string[]): HTMLElement {
   const item = document.createElement('li');
-  const anchor = link(path, title === page ? page : `${page}: ${title}`);
+  const anchor = document.createElement('a');
+  anchor.href = path;
+  anchor.textContent = title === page ? page : `${page}: ${title}`;
   const detail = document.createElement('span');
   detail.className = 'small';
   detail.append(...excerpt(text, words));

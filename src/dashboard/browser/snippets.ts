@@ -82,13 +82,23 @@ function jsonFields(request: SnippetRequest): Readonly<Record<string, unknown>> 
   };
 }
 
+/** One line per field, and one per item of a list. */
+function jsonText(fields: Readonly<Record<string, unknown>>): string {
+  const lines = Object.entries(fields).map(([name, value]) => {
+    if (!Array.isArray(value)) return `    ${JSON.stringify(name)}: ${JSON.stringify(value)}`;
+    const items = value.map((item) => `      ${JSON.stringify(item)}`);
+    return `    ${JSON.stringify(name)}: [\n${items.join(',\n')}\n    ]`;
+  });
+  return `{\n${lines.join(',\n')}\n  }`;
+}
+
 function curl(request: SnippetRequest): string {
   if (request.assetUrl !== undefined) {
     return [
       `curl ${shell(`${request.baseUrl}/v1/overlay`)}`,
       `-H ${shell(`x-api-key: ${request.key}`)}`,
       `-H ${shell('content-type: application/json')}`,
-      `--data-binary ${shell(JSON.stringify(jsonFields(request)))}`,
+      `--data-binary ${shell(jsonText(jsonFields(request)))}`,
       `-o ${shell(request.output)}`,
     ].join(' \\\n  ');
   }

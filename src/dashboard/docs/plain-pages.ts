@@ -7,6 +7,7 @@ import type { HealthReport } from '../../telemetry/health.ts';
 import { type Html, html } from '../html.ts';
 import { type Article, renderMarkdown } from '../markdown.ts';
 import type { Page } from '../page.ts';
+import { changelogFor } from './changelog.ts';
 
 export interface PlainPage extends Article {
   readonly path: string;
@@ -20,9 +21,12 @@ export async function loadPlainPages(docs: string, changelog: string, custom: st
     path: `/${name}`,
     ...renderMarkdown(await readLegalPage(docs, custom, name)),
   }));
-  // The brackets of `## [0.2.0] - 2026-11-16` are a link on GitHub.
-  const changes = (await readFile(changelog, 'utf8')).replaceAll(/^## \[(?<version>[^\]]+)\] - /gmu, '## $<version>, ');
-  return [{ path: '/changelog', ...renderMarkdown(changes) }, ...(await Promise.all(legal))];
+  const changes = await readFile(changelog, 'utf8');
+  return [
+    { path: '/changelog', ...renderMarkdown(changelogFor('callers', changes)) },
+    { path: '/changelog/operators', ...renderMarkdown(changelogFor('operators', changes)) },
+    ...(await Promise.all(legal)),
+  ];
 }
 
 async function readLegalPage(docs: string, custom: string, name: string): Promise<string> {

@@ -17,7 +17,7 @@ import { type Html, html } from '../html.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
-import { table } from '../tables.ts';
+import { entryList } from '../tables.ts';
 import { addRemovePage, assertChanged, MEMBERS_PATH } from './remove-page.ts';
 
 export interface MemberDependencies {
@@ -109,10 +109,15 @@ async function memberPage(
   const { accountId } = visit.user;
   const users = await store.users.list(accountId);
   const invitations = await store.members.invitations(accountId);
-  const body = html`${table(
+  const body = html`${entryList(
     'Members',
-    ['Email', 'Since', 'Role', ''],
-    users.map((user) => memberRow(visit, user)),
+    [
+      { label: 'Email', place: 'lead', isName: true },
+      { label: 'Since', place: 'below' },
+      { label: 'Role', place: 'end' },
+      { label: '', place: 'below-end' },
+    ],
+    users.map((user) => ({ cells: memberRow(visit, user) })),
   )}
 ${invitations.length > 0 && invitationSection(visit, invitations)}
 ${inviteSection(visit, typed, fault)}`;
@@ -120,18 +125,16 @@ ${inviteSection(visit, typed, fault)}`;
   return sendPrivate(site, visit, { title: 'Members', path: PATH, body, status });
 }
 
-function memberRow(
-  visit: SignedInVisit,
-  { id, email, unconfirmedEmail, accountRole, createdAt }: User,
-): (Html | string)[] {
-  const address = unconfirmedEmail ?? email;
+function memberRow(visit: SignedInVisit, user: User): (Html | string)[] {
+  const { id, accountRole, createdAt } = user;
+  const address = addressOf(user);
   const isSelf = id === visit.user.id;
   const change = html`<label class="visually-hidden" for="role-${id}">Role of ${address}</label>
 <select id="role-${id}" name="role">${options(accountRole)}</select>
 <button class="button quiet" type="submit" aria-label="Save the role of ${address}">Save</button>`;
   const remove = html`<a href="${PATH}/${id}/remove" aria-label="Remove ${address}">Remove</a>`;
   return [
-    html`${address}${isSelf && html` <span class="state good">you</span>`}`,
+    isSelf ? html`<span class="state good">you</span> ${address}` : address,
     time(createdAt),
     form(visit, `${PATH}/${id}/role`, change, 'inline'),
     isSelf ? '' : remove,
@@ -147,20 +150,27 @@ function options(selected?: AccountRole): Html[] {
 
 function invitationSection(visit: SignedInVisit, invitations: readonly OpenInvitation[]): Html {
   return html`<section aria-labelledby="invitations"><h2 id="invitations">Open invitations</h2>
-${table(
+${entryList(
   'Open invitations',
-  ['Email', 'Role', 'Expires', ''],
-  invitations.map(({ hash, email, accountRole, expiresAt }) => [
-    email,
-    accountRole,
-    time(expiresAt.toISOString()),
-    form(
-      visit,
-      `${PATH}/revoke`,
-      html`<input type="hidden" name="invitation" value="${publicId(hash)}">
+  [
+    { label: 'Email', place: 'lead', isName: true },
+    { label: 'Role', place: 'below' },
+    { label: 'Expires' },
+    { label: '', place: 'end' },
+  ],
+  invitations.map(({ hash, email, accountRole, expiresAt }) => ({
+    cells: [
+      email,
+      accountRole,
+      time(expiresAt.toISOString()),
+      form(
+        visit,
+        `${PATH}/revoke`,
+        html`<input type="hidden" name="invitation" value="${publicId(hash)}">
 <button class="link" type="submit" aria-label="Revoke the invitation of ${email}">Revoke</button>`,
-    ),
-  ]),
+      ),
+    ],
+  })),
 )}
 </section>`;
 }

@@ -14,7 +14,7 @@ import { sendCsv } from '../account/usage-page.ts';
 import { type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
-import { table } from '../tables.ts';
+import { entryList, type ListColumn, type ListEntry } from '../tables.ts';
 import { newAccountSection } from './invite-customers.ts';
 import { userLabel } from './user-label.ts';
 
@@ -61,6 +61,15 @@ function queryFor({ text, plan, state }: Search, after?: string): string {
   return new URLSearchParams(query).toString();
 }
 
+const COLUMNS: readonly ListColumn[] = [
+  { label: 'Name', place: 'lead', isName: true },
+  { label: 'Users', place: 'below', isName: true },
+  { label: 'Plan' },
+  { label: 'Credits used', place: 'below-end', isNumber: true },
+  { label: 'Status', place: 'end' },
+  { label: 'Created' },
+];
+
 export async function accountListPage(
   { site, store, plans }: AccountListDependencies,
   visit: SignedInVisit,
@@ -73,7 +82,7 @@ export async function accountListPage(
   const last = ids[PAGE_SIZE - 1];
   const older = ids.length > PAGE_SIZE && last !== undefined;
   const body = html`${filterForm(plans, search)}
-${rows.length === 0 ? html`<p>No accounts found.</p>` : table('Accounts', ['Name', 'Users', 'Plan', 'Credits used', 'Status', 'Created'], rows)}
+${rows.length === 0 ? html`<p>No accounts found.</p>` : entryList('Accounts', COLUMNS, rows)}
 ${older && html`<p class="actions"><a class="button quiet" href="${PATH}?${queryFor(search, last)}">Older</a></p>`}
 ${rows.length > 0 && html`<p class="small"><a href="${CSV_PATH}?${queryFor(search)}">Export accounts (CSV)</a> (up to ${count(EXPORT_ACCOUNTS)})</p>`}
 ${newAccountSection(visit, plans)}`;
@@ -121,21 +130,20 @@ ${Object.entries(STATES).map(([value, label]) => option(value, label, value === 
 </form>`;
 }
 
-async function accountRow(
-  store: AccountListDependencies['store'],
-  plans: PlanBook,
-  id: string,
-): Promise<(Html | string)[]> {
+async function accountRow(store: AccountListDependencies['store'], plans: PlanBook, id: string): Promise<ListEntry> {
   const account = must(await store.accounts.find(id), `the account ${id}`);
   const users = await store.users.list(id);
-  return [
-    html`<span class="name"><a href="${PATH}/${encodeURIComponent(id)}">${account.name}</a></span>`,
-    html`<span class="name">${users.map(userLabel).join(', ')}</span>`,
-    account.subscription?.plan ?? 'none',
-    await creditsUsed(store, plans, account),
-    STATES[account.state],
-    time(account.createdAt),
-  ];
+  return {
+    href: `${PATH}/${encodeURIComponent(id)}`,
+    cells: [
+      account.name,
+      users.map(userLabel).join(', '),
+      account.subscription?.plan ?? 'none',
+      await creditsUsed(store, plans, account),
+      STATES[account.state],
+      time(account.createdAt),
+    ],
+  };
 }
 
 async function creditsUsed(store: Pick<Store, 'ledger'>, plans: PlanBook, account: AccountSummary): Promise<string> {

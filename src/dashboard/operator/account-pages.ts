@@ -11,7 +11,7 @@ import { maskedKey, stateOf } from '../account/key-pages.ts';
 import { idOf, type SignedInRoutes } from '../account/signed-in-routes.ts';
 import { creditsSection, renderTable } from '../account/usage-page.ts';
 import { type Html, html } from '../html.ts';
-import { table } from '../tables.ts';
+import { entryList } from '../tables.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import { accountCsv, accountListPage, CSV_PATH, STATES } from './account-list-page.ts';
 import { addInvitePages, type InviteDependencies, inviteSection } from './invite-customers.ts';
@@ -128,15 +128,20 @@ ${inviteSection(visit, id)}
 ${
   keys.length === 0
     ? html`<p>No keys.</p>`
-    : table(
+    : entryList(
         'Keys',
-        ['Name', 'Key', 'Status', 'Last used'],
-        keys.map((key) => [key.name, maskedKey(key), stateOf(key), time(key.lastUsedAt)]),
+        [
+          { label: 'Name', place: 'lead', isName: true },
+          { label: 'Key', place: 'below' },
+          { label: 'Status', place: 'end' },
+          { label: 'Last used', place: 'below-end' },
+        ],
+        keys.map((key) => ({ cells: [key.name, maskedKey(key), stateOf(key), time(key.lastUsedAt)] })),
       )
 }
 </section>
 <section aria-labelledby="latest"><h2 id="latest">Latest renders</h2>
-${renders.length === 0 ? html`<p>No renders.</p>` : renderTable(renders)}
+${renders.length === 0 ? html`<p>No renders.</p>` : renderTable(renders, `${PATH}/${encodeURIComponent(id)}/requests`)}
 </section>`;
   return sendPrivate(site, visit, { title: account.name, path: `${PATH}/${id}`, body });
 }

@@ -2,13 +2,13 @@
 
 import type { AuditEntry, AuditFilter } from '../../store/audit.ts';
 import type { Store } from '../../store/store.ts';
-import { field, time } from '../account/fields.ts';
+import { field, secondsTime } from '../account/fields.ts';
 import { sendPrivate } from '../account/frame.ts';
 import { type SignedInRoutes, queryOf } from '../account/signed-in-routes.ts';
 import { type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
-import { table } from '../tables.ts';
+import { entryList } from '../tables.ts';
 import { userLabel } from './user-label.ts';
 
 type AuditStore = Pick<Store, 'audit' | 'users' | 'accounts'>;
@@ -106,29 +106,40 @@ async function namesIn({ users, accounts }: AuditStore, entries: readonly AuditE
 
 /** Shows names instead of ids where they are known, else shortened ids. The tooltip has the full text. */
 function readable(text: string, names: Names): Html {
-  return html`<span class="name" title="${text}">${text.replaceAll(UUID, (id) => names.get(id) ?? `${id.slice(0, 8)}…`)}</span>`;
+  const shown = text.replaceAll(UUID, (id) => names.get(id) ?? `${id.slice(0, 8)}…`).replace(/^user:(?=.*@)/u, '');
+  return html`<span title="${text}">${shown}</span>`;
 }
 
 function formatDetails(details: AuditEntry['details']): string {
   return Object.entries(details)
+    .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
     .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
     .join(', ');
 }
 
 function auditTable(entries: readonly AuditEntry[], names: Names): Html {
   if (entries.length === 0) return html`<p>No entries.</p>`;
-  return table(
+  return entryList(
     'Audit log',
-    ['No.', 'Time (UTC)', 'Actor', 'Action', 'Subject', 'Details'],
-    entries.map(({ seq, at, actor, action, accountId, subject, details }) => [
-      seq,
-      time(at),
-      readable(actor, names),
-      action,
-      accountId === null
-        ? readable(subject, names)
-        : html`<a href="/operator/accounts/${encodeURIComponent(accountId)}">${readable(subject, names)}</a>`,
-      html`<span class="long">${formatDetails(details)}</span>`,
-    ]),
+    [
+      { label: 'Action', place: 'lead' },
+      { label: 'Time (UTC)', place: 'end' },
+      { label: 'Actor', place: 'below', isName: true },
+      { label: 'Subject', place: 'below-end', isName: true },
+      { label: 'Details', isName: true },
+      { label: 'No.', isNumber: true },
+    ],
+    entries.map(({ seq, at, actor, action, accountId, subject, details }) => ({
+      cells: [
+        action,
+        secondsTime(at),
+        readable(actor, names),
+        accountId === null
+          ? readable(subject, names)
+          : html`<a href="/operator/accounts/${encodeURIComponent(accountId)}">${readable(subject, names)}</a>`,
+        formatDetails(details),
+        seq,
+      ],
+    })),
   );
 }

@@ -14,7 +14,7 @@ import type { Site } from '../page.ts';
 
 export interface CustomerViewDependencies {
   readonly site: Site;
-  readonly store: Pick<Store, 'accounts' | 'ledger' | 'usage' | 'keys' | 'requests' | 'operator'>;
+  readonly store: Pick<Store, 'accounts' | 'ledger' | 'usage' | 'keys' | 'requests' | 'renders' | 'operator'>;
   readonly plans: PlanBook;
 }
 

@@ -27,15 +27,19 @@ function sumsPerKey(details: readonly UsageDetail[]): Map<string | null, KeySums
   return new Map([...sums].toSorted(([, a], [, b]) => b.credits - a.credits || totalOf(b) - totalOf(a)));
 }
 
-/** The names of keys are links for visitors who may open them. */
-export function keyUsageTable(details: readonly UsageDetail[], keys: readonly KeySummary[], hasLinks: boolean): Html {
+/** The names of keys are links for visitors who may open them. `keyless` is what renders without a key are called. */
+export function keyUsageTable(
+  details: readonly UsageDetail[],
+  keys: readonly KeySummary[],
+  { hasLinks, keyless }: { readonly hasLinks: boolean; readonly keyless: string },
+): Html {
   const sums = sumsPerKey(details);
   if (sums.size === 0) return html`<p>No renders in this range.</p>`;
   return table(
     'Usage per key',
     ['Key', ...Object.values(KIND_LABELS), 'Test mode', 'Renders', 'Credits'],
     [...sums].map(([keyId, sum]) => [
-      keyLabel(keyId, keys, hasLinks),
+      keyId === null ? keyless : keyLabel(keyId, keys, hasLinks),
       ...(Object.keys(KIND_LABELS) as RenderKind[]).map((kind) => count(sum.renders[kind])),
       count(sum.test),
       count(totalOf(sum)),
@@ -48,11 +52,11 @@ function totalOf({ renders }: KeySums): number {
   return renders.image + renders.video + renders.overlay;
 }
 
-function keyLabel(keyId: string | null, keys: readonly KeySummary[], hasLinks: boolean): Html {
+function keyLabel(keyId: string, keys: readonly KeySummary[], hasLinks: boolean): Html {
   const key = keys.find(({ id }) => id === keyId);
   if (key !== undefined) {
     const name = hasLinks ? html`<a href="/dashboard/keys/${key.id}">${key.name}</a>` : key.name;
     return html`${name} <code>…${key.lastFour}</code>`;
   }
-  return html`${keyId === null ? 'marketplace' : 'deleted key'}`;
+  return html`deleted key`;
 }

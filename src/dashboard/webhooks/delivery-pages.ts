@@ -9,7 +9,7 @@ import { idOf, queryOf, type SignedInRoutes } from '../account/signed-in-routes.
 import { type Content, type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
-import { table } from '../tables.ts';
+import { entryList } from '../tables.ts';
 import { assertConfirmed } from './assert-confirmed.ts';
 
 const PATH = '/dashboard/webhooks/deliveries';
@@ -44,17 +44,27 @@ export function addDeliveryPages(
 
 export function deliveryTable(deliveries: readonly WebhookDelivery[]): Html {
   if (deliveries.length === 0) return html`<p>No deliveries yet.</p>`;
-  return table(
+  return entryList(
     'Webhook deliveries',
-    ['Event', 'Status', 'Time (UTC)', 'URL', 'Attempts', 'Response'],
-    deliveries.map((delivery) => [
-      html`<a href="${PATH}/${delivery.id}">${delivery.type}</a>`,
-      stateOf(delivery),
-      time(delivery.createdAt),
-      html`<span class="long">${delivery.url}</span>`,
-      count(delivery.attempts),
-      delivery.lastStatus ?? '',
-    ]),
+    [
+      { label: 'Event', place: 'lead' },
+      { label: 'Status', place: 'end' },
+      { label: 'Time (UTC)', place: 'below-end' },
+      { label: 'URL', place: 'below', isName: true },
+      { label: 'Attempts', isNumber: true },
+      { label: 'Response', isNumber: true },
+    ],
+    deliveries.map((delivery) => ({
+      href: `${PATH}/${delivery.id}`,
+      cells: [
+        delivery.type,
+        stateOf(delivery),
+        time(delivery.createdAt),
+        delivery.url,
+        count(delivery.attempts),
+        delivery.lastStatus ?? '',
+      ],
+    })),
   );
 }
 

@@ -8,7 +8,7 @@ import { keyBlock } from '../account/key-block.ts';
 import { OVERLAPS } from '../account/key-changes.ts';
 import { type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
-import { table } from '../tables.ts';
+import { entryList } from '../tables.ts';
 
 const PATH = '/dashboard/webhooks';
 
@@ -21,15 +21,18 @@ export interface EndpointForm {
 
 export function endpointTable(endpoints: readonly WebhookEndpoint[]): Html {
   if (endpoints.length === 0) return html`<p>No webhook endpoints yet.</p>`;
-  return table(
+  return entryList(
     'Webhook endpoints',
-    ['URL', 'Events', 'Status', 'Created (UTC)'],
-    endpoints.map((endpoint) => [
-      html`<span class="long"><a href="${PATH}/${endpoint.id}">${endpoint.url}</a></span>`,
-      html`<span class="words">${eventsOf(endpoint)}</span>`,
-      stateOf(endpoint),
-      time(endpoint.createdAt),
-    ]),
+    [
+      { label: 'URL', place: 'lead', isName: true },
+      { label: 'Events', place: 'below', isName: true },
+      { label: 'Status', place: 'end' },
+      { label: 'Created (UTC)', place: 'below-end' },
+    ],
+    endpoints.map((endpoint) => ({
+      href: `${PATH}/${endpoint.id}`,
+      cells: [endpoint.url, eventsOf(endpoint), stateOf(endpoint), time(endpoint.createdAt)],
+    })),
   );
 }
 

@@ -43,6 +43,8 @@ export interface RequestFilter {
   readonly keyId?: string | undefined;
   /** `YYYY-MM-DD` in UTC. */
   readonly day?: string | undefined;
+  /** Paths that only count if the request failed. */
+  readonly quietPaths?: readonly string[] | undefined;
   /** Only requests older than this one. */
   readonly before?: { readonly at: string; readonly id: string } | undefined;
   readonly count: number;
@@ -71,8 +73,9 @@ export class RequestLog {
     }
   }
 
-  /** Lists requests, newest first. */
-  async list(accountId: string, { statuses, keyId, day, before, count }: RequestFilter): Promise<LoggedRequest[]> {
+  /** Newest first. */
+  async list(accountId: string, filters: RequestFilter): Promise<LoggedRequest[]> {
+    const { statuses, keyId, day, quietPaths = [], before, count } = filters;
     const end: SqlCondition | undefined = day === undefined ? undefined : ['at <= :end', { end: `${day}U` }];
     const older: SqlCondition | undefined = before && compare(ORDER, '<', before);
     const from: SqlCondition | undefined = day === undefined ? undefined : ['at >= :start', { start: `${day}T` }];
@@ -81,6 +84,8 @@ export class RequestLog {
     if (statuses)
       filter.push(['status >= :lowest and status <= :highest', { lowest: statuses[0], highest: statuses[1] }]);
     if (keyId !== undefined) filter.push(['key_id = :keyId', { keyId }]);
+    for (const [index, path] of quietPaths.entries())
+      filter.push([`(path <> :quiet${index} or status >= 400)`, { [`quiet${index}`]: path }]);
     const page = { columns: COLUMNS, table: 'requests', order: ORDER, within, from, before: older ?? end };
     return (await listInSteps(this.#engine, { ...page, filter, count })).map(toRequest);
   }
