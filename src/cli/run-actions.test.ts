@@ -120,6 +120,8 @@ describe('runActions', () => {
   });
 
   it('refuses options that no action has', async () => {
-    await expect(runActions(SHOP, ['buy', 'bread', '--cuont', '3'])).rejects.toThrow("unknown option "--cuont"; did you mean --count?");
+    await expect(runActions(SHOP, ['buy', 'bread', '--cuont', '3'])).rejects.toThrow(
+      'unknown option "--cuont"; did you mean --count?',
+    );
   });
 });

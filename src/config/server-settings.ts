@@ -20,6 +20,12 @@ export const SERVER_SETTINGS = {
     'Public address of the service, such as `https://captions.example.com`, for links to results and in errors and emails. Required for asynchronous renders unless HOST is a loopback address. Default: the host of the request.',
     urlOrEmpty,
   ),
+  contact: setting(
+    'STORYBAR_CONTACT',
+    '',
+    'Email address or URL for questions of customers, shown on `/contact`. If unset, that path returns 404.',
+    contact,
+  ),
   securityContact: setting(
     'STORYBAR_SECURITY_CONTACT',
     '',

@@ -19,10 +19,9 @@ function renderErrorPage(site: Site, problem: Problem, path: string): string {
   // Visitors open results in a browser on purpose, and a path that doesn't exist isn't an endpoint.
   const isApi = path.startsWith('/v1/') && !path.startsWith('/v1/results/') && code !== 'not_found';
   const body = html`<section class="notice">
-<p class="bar">${status}</p>
-${isApi ? apiAdvice(problem, path) : html`<h1>${status === 404 ? 'Page not found' : title}</h1>\n<p>${detail}</p>`}
+${isApi ? apiAdvice(problem, path) : html`<h1 class="bar">${status === 404 ? 'Page not found' : title}</h1>\n<p>${detail}</p>`}
 <p class="actions"><a class="button" href="/">Home</a> <a class="button quiet" href="/docs">Documentation</a></p>
-<p class="small">Request ID <code>${instance}</code></p>
+<p class="small">Status ${status}. Request ID <code>${instance}</code></p>
 </section>`;
   return renderPage(site, { title: `${title} - Storybar`, description: detail, path: '', body });
 }
@@ -33,7 +32,7 @@ function apiAdvice({ type, detail }: Problem, path: string): Html {
   // The URL isn't parsed, because the requested host can be one that URLs can't have, such as `x:99999`.
   const baseUrl = type.slice(0, type.lastIndexOf(ERROR_DOCS_PATH));
   const [curl] = example && /^\/v1\/overlay(?:\?|$)/u.test(path) ? snippetsFor({ ...example.request, baseUrl }) : [];
-  return html`<h1>This is an API endpoint</h1>
+  return html`<h1 class="bar">This is an API endpoint</h1>
 <p>Programs send requests to it, with an API key. ${detail}</p>
 ${curl && html`<p>With curl, for example, or <a href="/docs#try-it">from the API reference</a>:</p>${codeBlock(curl.code, 'Example request', curl.id)}`}`;
 }

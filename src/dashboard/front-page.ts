@@ -199,7 +199,7 @@ function pricing(site: Site, plans: readonly PlanOffer[]): Html {
 ${planCards(plans)}
 <p>Images and overlay-only PNGs cost 1 credit. Videos cost 1 credit per 5 seconds (rounded up). You only pay for renders we
 deliver; broken downloads are free within a fair-use allowance. <a href="/docs/limits">Limits and credits</a></p>
-<p class="actions">${startButton(site)}</p>
+<p class="actions">${startButton(site)} <a class="button quiet" href="/pricing">Compare plans and calculate</a></p>
 </div>
 </section>`;
 }

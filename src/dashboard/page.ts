@@ -16,6 +16,8 @@ export interface Site {
   readonly navigation: readonly NavigationLink[];
   /** The path of the sign-up page. Undefined if sign-up is closed. */
   readonly signUpPath: string | undefined;
+  /** Whether the operator has published a way to ask questions, on /contact. */
+  readonly hasContact: boolean;
 }
 
 /** The member who looks at a page. */
@@ -110,7 +112,7 @@ ${header(site, page)}
 <main id="main">
 ${page.body}
 </main>
-${footer()}
+${footer(site)}
 </body>
 </html>
 `.text;
@@ -131,13 +133,15 @@ function header({ navigation, signUpPath }: Site, page: Page): Html {
 </header>`;
 }
 
-function footer(): Html {
+function footer({ hasContact }: Site): Html {
   const links: readonly (readonly [string, string])[] = [
     ['/playground', 'Playground'],
     ['/docs', 'API reference'],
     ['/docs/quickstart', 'Quickstart'],
+    ['/pricing', 'Pricing'],
     ['/changelog', 'Changelog'],
     ['/status', 'Status'],
+    ...(hasContact ? [['/contact', 'Contact'] as const] : []),
     ['/openapi.json', 'OpenAPI'],
     ['/llms.txt', 'llms.txt'],
     ['/terms', 'Terms'],

@@ -8,7 +8,7 @@ import type { HealthReport } from '../telemetry/health.ts';
 import { shownEmail } from './account/frame.ts';
 import { SAMPLE_PHOTO_PATH } from './account/start-page.ts';
 import { componentsPage } from './components-page.ts';
-import { type PlainPage, plainPage, statusPage } from './docs/plain-pages.ts';
+import { contactPage, type PlainPage, plainPage, statusPage } from './docs/plain-pages.ts';
 import { addPublicDocuments } from './docs/public-documents.ts';
 import type { SearchSection } from './browser/search-ranking.ts';
 import { searchIndex } from './docs/search-index.ts';
@@ -20,6 +20,7 @@ import { type Guide, guidePage } from './guides.ts';
 import type { SessionGuard } from './identity/session-guard.ts';
 import { type Page, sendPublicPage, type Site } from './page.ts';
 import type { PlanOffer } from './plan-cards.ts';
+import { pricingPage } from './pricing-page.ts';
 import { playgroundPage } from './playground/playground-page.ts';
 
 export interface PublicPagesDependencies {
@@ -35,7 +36,11 @@ export interface PublicPagesDependencies {
   readonly version: string;
   /** The service's public URL. If empty, pages use the host that the client requested. */
   readonly publicUrl: string;
-  /** An email address or URL for reports of vulnerabilities. May be empty. */
+  /** Email address or URL for questions; empty: there is no page for them. */
+  readonly contact: string;
+  /** Whether customers can pay by themselves. */
+  readonly takesPayments: boolean;
+  /** Email address or URL for reports of vulnerabilities; empty: none. */
   readonly securityContact: string;
   readonly sessionGuard: SessionGuard;
 }
@@ -47,7 +52,8 @@ const LOCAL_URL = 'http://127.0.0.1:8080';
 
 /** Returns every public page by its path, except the page of components. */
 function pagesOf(dependencies: PublicPagesDependencies): ReadonlyMap<string, PageFor> {
-  const { site, plans, guides, plainPages, health, hasFreeClips } = dependencies;
+  const { site, plans, guides, plainPages, health, hasFreeClips, contact, securityContact, takesPayments } =
+    dependencies;
   return new Map<string, PageFor>([
     ['/', (baseUrl) => frontPage(site, plans, baseUrl)],
     ['/playground', (baseUrl) => playgroundPage(site, plans, baseUrl, { hasFreeClips })],
@@ -57,6 +63,8 @@ function pagesOf(dependencies: PublicPagesDependencies): ReadonlyMap<string, Pag
     ]),
     ...plainPages.map((page): [string, PageFor] => [page.path, () => plainPage(page)]),
     ['/status', () => statusPage(health())],
+    ['/pricing', () => pricingPage(site, plans, { takesPayments, hasContact: contact !== '' })],
+    ...(contact === '' ? [] : [['/contact', () => contactPage(contact, securityContact)] as const]),
   ]);
 }
 

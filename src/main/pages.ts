@@ -45,8 +45,8 @@ export async function createPages(
 }> {
   const { settings, plans, renderer, workArea, shutdown } = parts;
   const identity = wireIdentity(parts);
-  const site = await createSite(settings.signUp !== 'closed');
-  const forPublicPages = await publicDependenciesOf(parts, site, identity.sessionGuard);
+  const site = await createSite(settings);
+  const forPublicPages = await publicDependenciesOf(parts, site, identity.sessionGuard, services.billing);
   const playground = wirePlayground(parts, identity.sessionGuard);
   return {
     playground,
@@ -71,15 +71,16 @@ export async function createPages(
   };
 }
 
-async function createSite(signUpOpen: boolean): Promise<Site> {
+async function createSite({ signUp, contact }: Settings): Promise<Site> {
   return {
     assets: await loadAssets(),
     navigation: [
       { path: '/playground', label: 'Playground' },
       { path: '/docs', label: 'Docs' },
-      { path: '/#plans', label: 'Plans' },
+      { path: '/pricing', label: 'Pricing' },
     ],
-    signUpPath: signUpOpen ? '/signup' : undefined,
+    signUpPath: signUp === 'closed' ? undefined : '/signup',
+    hasContact: contact !== '',
   };
 }
 
@@ -111,8 +112,9 @@ async function publicDependenciesOf(
   { settings, plans, health }: ServerParts,
   site: Site,
   sessionGuard: SessionGuard,
+  billing: Billing,
 ): Promise<PublicPagesDependencies> {
-  const { publicUrl, securityContact, pagesDirectory } = settings;
+  const { publicUrl, contact, securityContact, pagesDirectory } = settings;
   return {
     site,
     plans: plans.plans.map((plan) => ({ ...plan, currency: plans.currency })),
@@ -123,7 +125,9 @@ async function publicDependenciesOf(
     hasFreeClips: settings.playgroundClipsPerDay > 0,
     health,
     publicUrl,
+    contact,
     securityContact,
+    takesPayments: billing.takesPayments,
     sessionGuard,
   };
 }

@@ -113,7 +113,7 @@ describe('public pages', () => {
     ] as const) {
       const { status, text } = await get('/v1/overlay', { ...OPENED_IN_A_TAB, host });
       expect([host, status]).toEqual([host, 405]);
-      expect(text).toContain('<h1>This is an API endpoint</h1>');
+      expect(text).toContain('<h1 class="bar">This is an API endpoint</h1>');
       expect(text.replaceAll(/<\/?span[^>]*>/gu, '')).toContain(`curl http://${shown}/v1/overlay`);
     }
   });
@@ -121,7 +121,7 @@ describe('public pages', () => {
   it("don't call a path an API endpoint if it doesn't exist", async () => {
     const { status, text } = await get('/v1/nothing', OPENED_IN_A_TAB);
     expect(status).toBe(404);
-    expect(text).toContain('<h1>Page not found</h1>');
+    expect(text).toContain('<h1 class="bar">Page not found</h1>');
     expect(text).not.toContain('API endpoint</h1>');
   });
 

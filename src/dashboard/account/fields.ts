@@ -24,7 +24,7 @@ export function field({ name, label, type = 'text', value = '', autocomplete, hi
 <label for="${id}">${label}</label>
 <input id="${id}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}"${
     rest.maxLength !== undefined && html` maxlength="${rest.maxLength}"`
-  }${rest.required !== false && html` required`}${fault !== undefined && html` aria-invalid="true"`}${
+  }${rest.required !== false && html` required`}${fault !== undefined && html` aria-invalid="true" autofocus`}${
     described.length > 0 && html` aria-describedby="${described.join(' ')}"`
   }>
 ${fault !== undefined && html`<p class="fault" id="${id}-fault">${fault}</p>`}
@@ -32,9 +32,14 @@ ${hint !== undefined && html`<p class="small" id="${id}-hint">${hint}</p>`}
 </div>`;
 }
 
-/** An error above a form. Screen readers announce it immediately. */
+/** An error above a form that was sent. It gets the focus, because screen readers don't announce what is there from the start. */
 export function problem(text: string | undefined): Html | undefined {
-  return text === undefined ? undefined : html`<p class="problem" role="alert">${text}</p>`;
+  return text === undefined ? undefined : html`<p class="problem" role="alert" tabindex="-1" autofocus>${text}</p>`;
+}
+
+/** What is wrong with the account, on every page that it concerns. */
+export function standingProblem(text: string): Html {
+  return html`<p class="problem">${text}</p>`;
 }
 
 /** Shows a time to the minute, in UTC. */

@@ -52,7 +52,7 @@ export function sendPrivate(site: Site, visit: SignedInVisit, page: PrivatePage)
   const body = html`<div class="account">
 ${tabs(visit, page.path)}
 <div class="account-body">
-<h1 class="bar">${page.title}</h1>
+<h1>${page.title}</h1>
 ${noteOf(visit, page)}
 ${page.body}
 </div>
@@ -92,7 +92,8 @@ ${content}
 function send(site: Site, { reply }: Visit, page: PrivatePage, body: Html, viewer?: Viewer): FastifyReply {
   const { title, path, styles = [], modules = [], status = 200 } = page;
   const text = renderPage(site, {
-    title: `${title} - Storybar`,
+    // Screen readers read the title first, so it says that the form has come back.
+    title: `${status >= 400 ? 'Error: ' : ''}${title} - Storybar`,
     description: title,
     path: path.startsWith('/operator') ? '/dashboard' : path,
     styles: [...styles, 'account.css'],
@@ -119,7 +120,7 @@ function tabs(visit: SignedInVisit, currentPath: string): Html {
     .filter(({ path }) => currentPath === path || currentPath.startsWith(`${path}/`))
     .toSorted((a, b) => b.path.length - a.path.length);
   const list = (items: readonly Tab[], label: string): Html =>
-    html`<nav aria-label="${label}"><ul>${items.map(
+    html`<nav aria-label="${label}">${isOperator && html`<p class="group">${label}</p>`}<ul>${items.map(
       (tab) => html`<li><a href="${tab.path}"${tab === current && html` aria-current="page"`}>${tab.label}</a></li>`,
     )}</ul></nav>`;
   return html`<div class="account-side">

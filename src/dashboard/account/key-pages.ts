@@ -170,7 +170,7 @@ function nameField({ name }: KeyForm, faults: KeyFaults): Html {
 function originsField({ origins }: KeyForm, { origins: fault }: KeyFaults): Html {
   return html`<div class="field">
 <label for="origins">Allowed origins (optional)</label>
-<textarea id="origins" name="origins" rows="3" spellcheck="false" placeholder="https://shop.example"${fault !== undefined && html` aria-invalid="true"`} aria-describedby="origins-hint${fault !== undefined && ' origins-fault'}">${origins}</textarea>
+<textarea id="origins" name="origins" rows="3" spellcheck="false" placeholder="https://shop.example"${fault !== undefined && html` aria-invalid="true" autofocus`} aria-describedby="origins-hint${fault !== undefined && ' origins-fault'}">${origins}</textarea>
 ${fault !== undefined && html`<p class="fault" id="origins-fault">${fault}</p>`}
 <p class="small" id="origins-hint">One per line, up to ${MAX_ORIGINS}. Leave empty for server-side use only.</p>
 </div>`;

@@ -11,7 +11,7 @@ import type { Store } from '../../store/store.ts';
 import { type Content, type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
-import { type PlanOffer, planFacts } from '../plan-cards.ts';
+import { type PlanOffer, planFacts, sharedLimits } from '../plan-cards.ts';
 import { addInvoicePage, INVOICES_PATH } from '../plan/invoice-page.ts';
 import {
   addPlanChangePages,
@@ -20,7 +20,7 @@ import {
   CHANGE_PATH,
   confirmedCharge,
 } from '../plan/plan-change-pages.ts';
-import { day, problem } from './fields.ts';
+import { day, problem, standingProblem } from './fields.ts';
 import { form, seeOther, sendPrivate } from './frame.ts';
 import { type SignedInRoutes, queryOf } from './signed-in-routes.ts';
 
@@ -43,7 +43,7 @@ export function addPlanPages(routes: SignedInRoutes, dependencies: PlanDependenc
     const { state, subscription } = must(await store.accounts.find(accountId), `the account ${accountId}`);
     const body = html`${problem(fault)}
 ${!billing.takesPayments && html`<p class="note">This server takes no payments. You can choose a free plan. Ask the operator for the others.</p>`}
-${state === 'suspended' && problem('This account is suspended. Contact support.')}
+${state === 'suspended' && standingProblem('This account is suspended. Contact support.')}
 ${planBody(visit, plans, subscription, billing)}`;
     const note = noteFor(queryOf(visit, 'done'), plans, subscription);
     const status = fault === undefined ? 200 : 422;
@@ -126,16 +126,23 @@ function planBody(
   }
   const active = subscription?.status === 'active' ? subscription : undefined;
   const current = active && plans.find(active.plan);
-  const cards = plans.plans.map((plan) => card({ ...plan, currency: plans.currency }, current, active, billing));
+  const offers = plans.plans.map((plan) => ({ ...plan, currency: plans.currency }));
+  const cards = offers.map((plan) => card(plan, offers, { current, active }, billing));
   return html`${active && summary(visit, plans, active, billing)}
-<ul class="plans">${cards}</ul>`;
+<ul class="plans">${cards}</ul>
+${sharedLimits(offers)}`;
 }
 
-function card(plan: PlanOffer, current: Plan | undefined, active: Subscription | undefined, billing: Billing): Html {
+function card(
+  plan: PlanOffer,
+  plans: readonly PlanOffer[],
+  { current, active }: { current: Plan | undefined; active: Subscription | undefined },
+  billing: Billing,
+): Html {
   const isChosen = active?.plan === plan.name || active?.nextPlan === plan.name;
   return html`<li class="plan${isChosen && ' chosen-plan'}">
 <h2>${plan.title}</h2>
-${planFacts(plan)}
+${planFacts(plan, plans)}
 ${planAction(plan, current, active, billing)}
 </li>`;
 }

@@ -18,7 +18,7 @@ import { keylessLabel } from '../usage/key-label.ts';
 import { keyUsageTable } from '../usage/key-usage.ts';
 import { matches, type UsageFilter, usageFilterForm, usageFilterOf, usageQuery } from '../usage/usage-filter.ts';
 import { toCsv } from './csv.ts';
-import { count, day, problem, time } from './fields.ts';
+import { count, day, standingProblem, time } from './fields.ts';
 import { PRIVATE_HEADERS, sendPrivate } from './frame.ts';
 import type { SignedInRoutes } from './signed-in-routes.ts';
 import { liveAccessNote } from './start-page.ts';
@@ -87,7 +87,7 @@ ${latestSection(await store.usage.latest(account.id, LATEST_RENDERS), path)}`;
 }
 
 function stateOf({ state }: AccountSummary): Html | undefined {
-  if (state === 'suspended') return problem('This account is suspended. Contact support.');
+  if (state === 'suspended') return standingProblem('This account is suspended. Contact support.');
   if (state !== 'inactive') return undefined;
   return html`<p class="problem"><a href="/dashboard/plan">Choose a plan</a> to activate your API keys.</p>`;
 }

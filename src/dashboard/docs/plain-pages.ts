@@ -50,7 +50,29 @@ export function plainPage({ path: pagePath, title, summary, body }: PlainPage): 
   };
 }
 
-/** Shows what visitors may know about the state of the service. Operators see more at /operator. */
+/** How to reach the operator, as they have configured it. */
+export function contactPage(contact: string, securityContact: string): Page {
+  return {
+    title: 'Contact - Storybar',
+    description: 'How to reach the people who run this service.',
+    path: '/contact',
+    styles: ['docs.css'],
+    body: html`<article class="narrow plain-page"><h1>Contact</h1>
+<p>Questions about your account, plans and invoices: ${contactLink(contact)}.</p>
+<p>About a render, send its <code>x-render-id</code>, which is also in every error and on the page of the request in your dashboard. Don’t
+send your API key.</p>
+${securityContact !== '' && html`<p>Vulnerabilities: ${contactLink(securityContact)}.</p>`}
+<p>Many answers are in the <a href="/docs">documentation</a>, under <a href="/docs/errors">Errors</a> and on the
+<a href="/status">status page</a>.</p></article>`,
+  };
+}
+
+function contactLink(contact: string): Html {
+  const isUrl = contact.includes('://');
+  return html`<a href="${isUrl ? contact : `mailto:${contact}`}">${contact}</a>`;
+}
+
+/** What visitors may know about the state of the service. Operators see more at /operator. */
 export function statusPage({ status, version, uptimeSeconds, renderer }: HealthReport): Page {
   const parts: readonly (readonly [string, boolean])[] = [
     ['API', status === 'ok'],

@@ -5,7 +5,7 @@ import type { PlanBook } from '../../account/plans.ts';
 import { AppError } from '../../errors.ts';
 import type { AccountSummary } from '../../store/accounts/accounts.ts';
 import type { Store } from '../../store/store.ts';
-import { count, field, problem, time } from '../account/fields.ts';
+import { count, field, standingProblem, time } from '../account/fields.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';
 import { maskedKey, stateOf } from '../account/key-pages.ts';
 import { idOf, type SignedInRoutes } from '../account/signed-in-routes.ts';
@@ -171,7 +171,7 @@ function grantSection(visit: SignedInVisit, { id }: AccountSummary): Html {
 ${form(
   visit,
   `${PATH}/${encodeURIComponent(id)}/credits`,
-  html`<div class="field"><label for="credits">Credits</label><input id="credits" name="credits" type="number" min="1" max="${MAX_GRANT}" required></div>
+  html`<div class="field"><label for="added-credits">Credits</label><input id="added-credits" name="credits" type="number" min="1" max="${MAX_GRANT}" required></div>
 ${field(reason)}
 <p class="actions"><button class="button quiet" type="submit">Add credits</button></p>`,
   'stacked',
@@ -198,6 +198,6 @@ function planSection(visit: SignedInVisit, plans: PlanBook, account: AccountSumm
 <p class="actions"><button class="button" type="submit">Change plan</button></p>`,
           'stacked',
         )
-      : problem(lock);
+      : standingProblem(lock);
   return html`<section aria-labelledby="plan-heading"><h2 id="plan-heading">Plan</h2>${content}</section>`;
 }
