@@ -19,6 +19,9 @@ const EXAMPLE_URL = 'http://127.0.0.1:8080';
 const SECTIONS: Partial<Record<string, string>> = {
   asset_url: 'Files from a URL',
   captions: 'Times and subtitles',
+  max_words: 'Words with times',
+  max_lines: 'Words with times',
+  color_space: 'Formats',
   style: 'Styles',
   safe_area: 'Safe areas',
   strict: 'Warnings',

@@ -1,8 +1,9 @@
 // The options of `storybar render` and `storybar send` that are request fields, and their conversion to such fields.
 
-import { CAPTION_FIELDS, FILE_FIELDS, LOOK_FIELDS } from '../caption/request-fields.ts';
 import path from 'node:path';
 import { OUTPUT_FORMATS, type OutputFormat, WRITTEN_FORMATS } from '../caption/output-format.ts';
+import { CAPTION_FIELDS, FILE_FIELDS, LOOK_FIELDS } from '../caption/request-fields.ts';
+import type { STYLE_FIELDS } from '../caption/style.ts';
 import { UsageError } from './exit-codes.ts';
 import { readSubtitles } from './local-files.ts';
 
@@ -48,11 +49,11 @@ function withFormat(
 
 /**
  * The values of options that were given, and the format that the name of the output asks for. `captions` names a file of
- * subtitles, whose text becomes the field.
+ * subtitles or a transcript, whose text becomes the field.
  */
 export async function captionFields(
   given: Readonly<Record<string, string | boolean>>,
-  output: string | undefined,
+  output?: string,
 ): Promise<[name: string, value: string][]> {
   const values = withFormat(given, output);
   const fields: [string, string][] = [];

@@ -27,7 +27,7 @@ export function inline(text: string): string {
 /** A long name may break after its separators, never inside a word. */
 const BREAKABLE = 18;
 
-export function codeSpan(code: string): string {
+function codeSpan(code: string): string {
   const text = code
     .split(/(?<=[_/.=?,{}-])(?=\w)/u)
     .map(escape)

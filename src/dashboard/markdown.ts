@@ -97,7 +97,7 @@ function heading(reader: Reader, line: string): string | undefined {
 }
 
 /** The link lets readers copy the address of a section. */
-export function headingWithLink(level: number, id: string, content: Content): Html {
+function headingWithLink(level: number, id: string, content: Content): Html {
   const tag = new Html(`h${level}`);
   return html`<${tag} id="${id}">${content} <a class="anchor" href="#${id}" aria-label="Link to this section">#</a></${tag}>`;
 }

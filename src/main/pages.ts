@@ -5,6 +5,7 @@ import { deadlinesOf } from './deadlines.ts';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Billing } from '../billing/billing.ts';
+import type { Settings } from '../config/settings.ts';
 import { Assets } from '../dashboard/assets.ts';
 import { loadPlainPages } from '../dashboard/docs/plain-pages.ts';
 import { shareImageRoutes } from '../dashboard/docs/share-images.ts';

@@ -69,7 +69,12 @@ export const RESPONSE_HEADERS = {
       '`true` when the response repeats an earlier render with the same `idempotency-key`. Replays are free.',
     schema: { type: 'string', enum: ['true'] },
   },
-  'server-timing': { description: 'Time per step in milliseconds.', schema: { type: 'string' } },
+  'server-timing': {
+    description:
+      'Milliseconds per step. Images: receive, decode, layout, draw, blend, encode (layout and draw run while the image is ' +
+      'decoded), or layout, draw, splice for a JPEG that is kept. Videos: receive, layout, draw, encode.',
+    schema: { type: 'string' },
+  },
 } as const satisfies Readonly<Record<string, HeaderKind>>;
 
 /** Headers of other responses, and those that aren't about a render. */
