@@ -2866,7 +2866,7 @@ export interface components {
         ratelimit: string;
         /** @description `true` when the response repeats an earlier render with the same `idempotency-key`. Replays are free. */
         "idempotency-replayed": "true";
-        /** @description Time per step in milliseconds. */
+        /** @description Milliseconds per step. Images: receive, decode, layout, draw, blend, encode (layout and draw run while the image is decoded), or layout, draw, splice for a JPEG that is kept. Videos: receive, layout, draw, encode. */
         "server-timing": string;
         /** @description `bytes`: parts of the file can be requested. */
         "accept-ranges": string;
