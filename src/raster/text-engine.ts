@@ -218,7 +218,8 @@ export class TextEngine {
   /** A line of a bar by itself, or a larger word of it. */
   #partOf(bar: Bar, width: number, range: ColumnRange, part: PaintedPart): Layers {
     const pixels = new SurroundPixels(bar, width, { range });
-    for (const _step of this.#readLayers(bar, width, pixels, part));
+    const steps = this.#readLayers(bar, width, pixels, part);
+    while (steps.next().done !== true);
     return pixels.layers;
   }
 

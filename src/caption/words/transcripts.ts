@@ -60,9 +60,28 @@ const SHAPES: readonly Shape[] = [
 
 /** Every key that a shape has. */
 const USED_KEYS: ReadonlySet<string> = new Set([
-  ...['text', 'word', 'punctuated_word', 'start', 'end', 'type', 'words', 'segments'],
-  ...['results', 'channels', 'alternatives', 'transcript', 'detected_language'],
-  ...['transcription', 'offsets', 'from', 'to', 'tokens', 'result', 'audio_duration', 'language', 'language_code'],
+  'text',
+  'word',
+  'punctuated_word',
+  'start',
+  'end',
+  'type',
+  'words',
+  'segments',
+  'results',
+  'channels',
+  'alternatives',
+  'transcript',
+  'detected_language',
+  'transcription',
+  'offsets',
+  'from',
+  'to',
+  'tokens',
+  'result',
+  'audio_duration',
+  'language',
+  'language_code',
 ]);
 
 /** The same transcript with only its words and times. Services add much more. */
