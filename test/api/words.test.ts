@@ -131,7 +131,7 @@ describe('POST /v1/layout with a transcript', () => {
 describe('POST /v1/overlay with a transcript', () => {
   it('renders it from a form, where it is text', async () => {
     const captions = JSON.stringify(TRANSCRIPT);
-    const style = JSON.stringify({ highlight: { mode: 'box', background: '#00ff00' } });
+    const style = JSON.stringify({ highlight: { mode: 'box', background: '#0000ff' } });
     const response = await post(server, form({ asset: clip, captions, max_words: '1', style }));
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('video/mp4');
