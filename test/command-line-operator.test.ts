@@ -377,28 +377,6 @@ describe('storybar db', () => {
     expect(backup).toMatchObject({ code: 64, stderr: expect.stringContaining('pg_dump') });
   });
 
-  it('encrypts secrets, and refuses to work without the key that they need', async () => {
-    const keys = path.join(folder, 'keys');
-    writeFileSync(keys, Buffer.alloc(32, 7).toString('base64'));
-    const env = { STORYBAR_DATA_DIR: path.join(folder, 'encrypted') };
-    const engine = new SqliteEngine(path.join(folder, 'encrypted', 'storybar.db'));
-    const { accounts, webhookEndpoints } = createStore(engine);
-    await accounts.create({ id: 'a', name: 'A' }, 'cli:test');
-    await webhookEndpoints.create({ id: 'e', accountId: 'a', url: 'https://a.example/', events: [] }, 1, 'cli:test');
-    await engine.close();
-    const withKeys = { ...env, STORYBAR_ENCRYPTION_KEYS: keys };
-    expect(await storybar(['db', 'reencrypt', '--json'], withKeys)).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('"changed":1'),
-    });
-    expect(await storybar(['accounts', 'list'], withKeys)).toMatchObject({ code: 0 });
-    const refused = await storybar(['accounts', 'list'], env);
-    expect(refused).toMatchObject({ code: 78, stderr: expect.stringContaining('STORYBAR_ENCRYPTION_KEYS lacks') });
-    expect(await storybar(['db', 'reencrypt'], env)).toMatchObject({ code: 64 });
-    expect(await storybar(['db', 'reencrypt', '--plain'], withKeys)).toMatchObject({ code: 0 });
-    expect(await storybar(['accounts', 'list'], env)).toMatchObject({ code: 0 });
-  });
-
   it('names the setting of a database that cannot be opened, without its password', async () => {
     writeFileSync(path.join(folder, 'storybar.db'), 'not a database, but long enough to look at'.repeat(50));
     expect(await storybar(['db', 'check'], { STORYBAR_DATA_DIR: folder })).toMatchObject({

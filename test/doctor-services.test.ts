@@ -70,7 +70,17 @@ describe('storybar doctor', () => {
         await (await openEngine({ dataDirectory: folder, databaseUrl })).close();
         const found = await findings(env);
         expect([...found.values()].filter(({ ok }) => !ok)).toEqual([]);
-        expect([...found.keys()]).toEqual(['database', 'schema', 'clock', 'nats', 'storage', 'mail', 'plans', 'disk']);
+        expect([...found.keys()]).toEqual([
+          'database',
+          'schema',
+          'clock',
+          'secrets',
+          'nats',
+          'storage',
+          'mail',
+          'plans',
+          'disk',
+        ]);
         expect(found.get('clock')?.detail).toMatch(/^\d\.\d s (?:behind|ahead of) the database$/u);
       } finally {
         await nats.stop();

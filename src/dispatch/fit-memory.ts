@@ -32,10 +32,11 @@ export function fitMemory(wanted: PoolMemory, containerBytes: number | undefined
   if (containerBytes === undefined) return wanted;
   const available = containerBytes - Math.min(SERVER_BYTES, containerBytes / 4);
   const enough = each(wanted, ({ memoryBytes }, kind) => Math.min(memoryBytes, ENOUGH_BYTES[kind]));
-  let workers = each(wanted, (pool) => pool.workers);
-  for (let kind = largest(workers, enough); total(workers, enough) > available && workers[kind] > 1; ) {
-    workers = { ...workers, [kind]: workers[kind] - 1 };
-    kind = largest(workers, enough);
+  const workers = { image: wanted.image.workers, video: wanted.video.workers };
+  while (total(workers, enough) > available) {
+    const kind = largest(workers, enough);
+    if (workers[kind] <= 1) break;
+    workers[kind] -= 1;
   }
   const limits = each(wanted, ({ memoryBytes }) => memoryBytes);
   const basis = total(workers, enough) > available ? enough : limits;

@@ -48,7 +48,7 @@ async function open(settings: Settings, resources: ResourceStack): Promise<Runni
   warnAboutDisk(disk.free, settings.dataDirectory, logger);
   const tasks = new PeriodicTasks(logger, metrics.dependencies);
   resources.add({ close: async () => tasks.stop() });
-  tasks.every(DISK_MS, 'read free disk space', disk.read);
+  tasks.every(DISK_MS, 'read free disk space', async () => await disk.read());
   const { renderer } = workers;
   metrics.watchPools(() => renderer.status());
   const queueLogger = logger.child({ nats: natsHosts(settings) });

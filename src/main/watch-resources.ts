@@ -42,7 +42,7 @@ export async function watchResources({
   warnAboutDisk(disk.free, settings.dataDirectory, logger);
   await tasks.once('read the backlog', readBacklog);
   tasks.every(BACKLOG_MS, 'read the backlog', readBacklog);
-  tasks.every(DISK_MS, 'read free disk space', disk.read);
+  tasks.every(DISK_MS, 'read free disk space', async () => await disk.read());
   return { close: async () => tasks.stop() };
 }
 

@@ -3,7 +3,7 @@
 
 import type { Clock } from './audit.ts';
 import { type Engine, first } from './engine.ts';
-import { RENDER_LANES, type RenderLane } from './renders/render.ts';
+import type { RenderLane } from './renders/render.ts';
 import { ACTIVE } from './renders/render-claims.ts';
 import { integer, textOrNull } from './rows.ts';
 
@@ -34,11 +34,8 @@ export class Backlog {
   }
 
   async read(): Promise<BacklogReading> {
-    const lanes = await Promise.all(RENDER_LANES.map(async (lane) => [lane, await this.#lane(lane)] as const));
-    return {
-      renders: Object.fromEntries(lanes) as Readonly<Record<RenderLane, LaneBacklog>>,
-      webhooks: await this.#webhooks(),
-    };
+    const [image, video, fetch] = await Promise.all([this.#lane('image'), this.#lane('video'), this.#lane('fetch')]);
+    return { renders: { image, video, fetch }, webhooks: await this.#webhooks() };
   }
 
   async #lane(lane: RenderLane): Promise<LaneBacklog> {

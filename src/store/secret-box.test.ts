@@ -30,13 +30,15 @@ describe('SecretBox', () => {
     ['row', { ...PLACE, row: 'r2' }],
   ])('refuses a value that was copied to another %s', (_what, place) => {
     const box = new SecretBox([one]);
-    expect(() => box.open(place, box.seal(PLACE, 'a'))).toThrow();
+    expect(() => box.open(place, box.seal(PLACE, 'a'))).toThrow('unable to authenticate data');
   });
 
   it('refuses a value that was changed', () => {
     const box = new SecretBox([one]);
     const sealed = box.seal(PLACE, 'a');
-    expect(() => box.open(PLACE, `${sealed.slice(0, -2)}${sealed.endsWith('AA') ? 'BB' : 'AA'}`)).toThrow();
+    expect(() => box.open(PLACE, `${sealed.slice(0, -2)}${sealed.endsWith('AA') ? 'BB' : 'AA'}`)).toThrow(
+      'unable to authenticate data',
+    );
   });
 
   it('reads plain text from before encryption, and writes plain text without a key', () => {
