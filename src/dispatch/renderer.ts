@@ -8,6 +8,8 @@ import type { CodecInfo } from '../media/video/probe/codecs.ts';
 import type { AssetLimits, AssetProbe, Recipe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
 
+export { QueueUnavailable } from './remote/shared/queue-unavailable.ts';
+
 export interface RenderJob {
   readonly recipe: Recipe;
   /** Absent for a transparent overlay. */

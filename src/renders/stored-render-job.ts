@@ -1,8 +1,7 @@
 // One attempt at an accepted render, as a job of the runner: renders it and writes how it ended.
 
 import { toProblem } from '../api/problem.ts';
-import { ASYNC_BUDGET_MS } from '../dispatch/renderer.ts';
-import { QueueUnavailable } from '../dispatch/remote/shared/queue-unavailable.ts';
+import { ASYNC_BUDGET_MS, QueueUnavailable } from '../dispatch/renderer.ts';
 import { AppError, asAppError, type ErrorCode } from '../errors.ts';
 import { AttemptLost } from '../store/renders/lock-attempt.ts';
 import type { ClaimedRender, RenderSuccess } from '../store/renders/render.ts';
