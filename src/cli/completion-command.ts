@@ -48,7 +48,7 @@ export async function completionCommand(args: string[], commands: Commands): Pro
 
 /** What a command writes to standard output. */
 async function outputOf(run: () => Promise<void>): Promise<string> {
-  const { write } = process.stdout;
+  const write = process.stdout.write.bind(process.stdout);
   let text = '';
   process.stdout.write = (chunk: string | Uint8Array): boolean => {
     text += String(chunk);

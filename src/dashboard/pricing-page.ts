@@ -86,7 +86,7 @@ function questions({ signUpPath }: Site, plans: readonly PlanOffer[]): Html {
     [
       'What happens when my credits are used up?',
       html`Nothing is charged beyond your plan. Requests return 429 <code>quota_exceeded</code> until your credits reset or you change your
-plan, and the error says when they reset. We email you when 80 % and 100 % are used.`,
+plan, and the error says when they reset. Your dashboard shows what is left.`,
     ],
     [
       'Can I try it for free?',

@@ -205,10 +205,10 @@ describe('public pages', () => {
 
   it('have the whole API reference: every section and every endpoint that its Markdown twin has', async () => {
     const markdown = await (await fetch(`${server.url}/docs.md`)).text();
-    const page = await (await fetch(`${server.url}/docs`)).text();
+    const page = (await (await fetch(`${server.url}/docs`)).text()).replaceAll('<wbr>', '');
     const headings = [...markdown.matchAll(/^#{2,3} (?<text>.+)$/gmu)].map(({ groups }) => groups?.['text'] ?? '');
     expect(headings.length).toBeGreaterThan(25);
-    for (const heading of headings) expect(page).toMatch(new RegExp(`<h[23] id="[^"]+">${heading} <a`, 'u'));
+    for (const heading of headings) expect(page).toContain(`">${heading} <a class="anchor"`);
     const { paths } = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as { paths: Record<string, object> };
     for (const path of Object.keys(paths)) expect(page).toContain(path);
     for (const code of [...LAYOUT_WARNINGS, ...MEDIA_WARNINGS]) expect(page).toContain(`<code>${code}</code>`);

@@ -50,10 +50,7 @@ const QUESTIONS: readonly (readonly [question: string, page: RegExp])[] = [
 describe('the search', () => {
   it.each(QUESTIONS)('answers within the first three results: %s', (question, page) => {
     const paths = search(question).results.map(({ path }) => path);
-    expect(
-      paths.slice(0, 3).filter((path) => page.test(path)),
-      paths.join(' '),
-    ).not.toEqual([]);
+    expect(paths.slice(0, 3).join(' ')).toMatch(page);
   });
 
   it('corrects misspelled words and says so', () => {

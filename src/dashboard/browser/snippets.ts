@@ -83,8 +83,8 @@ function jsonFields(request: SnippetRequest): Readonly<Record<string, unknown>> 
 }
 
 /** One line per field, and one per item of a list. */
-function jsonText(fields: Readonly<Record<string, unknown>>): string {
-  const lines = Object.entries(fields).map(([name, value]) => {
+function jsonText(values: Readonly<Record<string, unknown>>): string {
+  const lines = Object.entries(values).map(([name, value]) => {
     if (!Array.isArray(value)) return `    ${JSON.stringify(name)}: ${JSON.stringify(value)}`;
     const items = value.map((item) => `      ${JSON.stringify(item)}`);
     return `    ${JSON.stringify(name)}: [\n${items.join(',\n')}\n    ]`;
@@ -125,14 +125,14 @@ function shell(text: string): string {
 
 /** With the package `@storybar/client`. The code is valid JavaScript, too. */
 function typescript(request: SnippetRequest): string {
-  const fields = { ...(request.asset !== undefined && { asset: request.asset }), ...jsonFields(request) };
+  const named = { ...(request.asset !== undefined && { asset: request.asset }), ...jsonFields(request) };
   return [
     '// npm install @storybar/client',
     `import { Storybar } from ${quote('@storybar/client')};`,
     '',
     `const storybar = new Storybar({ baseUrl: ${quote(request.baseUrl)}, apiKey: ${quote(request.key)} });`,
     `const render = await storybar.caption({`,
-    ...Object.entries(fields).map(([name, value]) => `  ${name}: ${scriptValue(value, '  ')},`),
+    ...Object.entries(named).map(([name, value]) => `  ${name}: ${scriptValue(value, '  ')},`),
     '});',
     `await render.save(${quote(request.output)});`,
   ].join('\n');
