@@ -88,8 +88,8 @@ describe('a JSON body', () => {
     ]);
   });
 
-  it('a JSON body gets 413 over 512 KiB, whether the length is announced or not', async () => {
-    const body = JSON.stringify({ text: 'x'.repeat(512 * 1024) });
+  it('a JSON body gets 413 over 2 MiB, whether the length is announced or not', async () => {
+    const body = JSON.stringify({ text: 'x'.repeat(2 * 1024 * 1024) });
     expect(await refusal(body)).toEqual([413, 'request_too_large']);
     const response = await fetch(`${server.url}/v1/overlay`, {
       method: 'POST',
@@ -97,7 +97,7 @@ describe('a JSON body', () => {
       headers: { ...JSON_TYPE, 'x-api-key': server.key },
       duplex: 'half',
     });
-    expect(await problemOf(response)).toMatchObject({ status: 413, code: 'request_too_large', limit: 512 * 1024 });
+    expect(await problemOf(response)).toMatchObject({ status: 413, code: 'request_too_large', limit: 2 * 1024 * 1024 });
   });
 });
 

@@ -70,7 +70,7 @@ it.each([
   [['keys', 'revoke', 'unknown'], 'Key "unknown" not found'],
   [['keys', 'frobnicate'], 'unknown action "keys frobnicate"'],
   [['frobnicate'], 'unknown command "frobnicate"'],
-  [['keys', 'list', '--frob'], "Unknown option '--frob'"],
+  [['keys', 'list', '--frob'], 'unknown option "--frob"'],
 ])('rejects the arguments %j', async (args, message) => {
   await expect(server.cli(...args)).rejects.toThrow(message);
 });

@@ -133,8 +133,11 @@ describe('POST /v1/layout', () => {
         { text: 'b', position: 50 },
       ],
     });
-    expect(crowded.warnings).toEqual(['text_shrunk', 'bars_overlap']);
-    expect(crowded.bars.map(({ warnings }) => warnings)).toEqual([['text_shrunk', 'bars_overlap'], ['bars_overlap']]);
+    expect(crowded.warnings).toEqual(['text_shrunk', 'bars_overlap', 'text_too_small']);
+    expect(crowded.bars.map(({ warnings }) => warnings)).toEqual([
+      ['text_shrunk', 'bars_overlap', 'text_too_small'],
+      ['bars_overlap', 'text_too_small'],
+    ]);
   });
 
   it('returns every field error in one response', async () => {

@@ -67,7 +67,7 @@ describe('start and end of overlays', () => {
   it('start and end are ignored for an image, with a warning', async () => {
     const response = await post(
       server,
-      form({ asset: await plainPng(64, 64, '#fff'), overlays: JSON.stringify(overlays) }),
+      form({ asset: await plainPng(320, 320, '#fff'), overlays: JSON.stringify(overlays) }),
     );
     expect([response.status, response.headers.get('x-warnings')]).toEqual([200, 'timing_ignored']);
   });
