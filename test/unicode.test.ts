@@ -71,20 +71,28 @@ describe('LineBreakTest.txt', () => {
     return /^[,.:;]\d/u.test(text.slice(position - 1));
   }
 
-  it('every row of LineBreakTest.txt passes, except breaks inside graphemes and the two rules that changed later', () => {
+  /** UAX #14 allows a line that starts with a dash. We don't, but a hyphen before a letter or digit belongs to it. */
+  function beforeDash(text: string, position: number): boolean {
+    return /^(?:\u2014|[-\u2010](?:[-\s]|$))/u.test(text.slice(position));
+  }
+
+  it('every row of LineBreakTest.txt passes, except breaks inside graphemes, before dashes and the two rules that changed later', () => {
     expect(rows.length).toBeGreaterThan(7_000);
     const wrong = rows.filter(({ text, breaks }) => {
-      const ours = breaks.filter((at) => !insideGrapheme(text, at) && !betweenPointAndDigit(text, at));
+      const ours = breaks.filter(
+        (at) => !insideGrapheme(text, at) && !betweenPointAndDigit(text, at) && !beforeDash(text, at),
+      );
       return String(breakPositions(text)) !== String(CHANGED_IN_15_1[hexOf(text)] ?? ours);
     });
     expect(wrong.map(({ text }) => hexOf(text))).toEqual([]);
   });
 
-  it('only 5 % of the rows of LineBreakTest.txt are exceptions, nearly all with a space before a joiner or skin tone', () => {
+  it('only 8 % of the rows of LineBreakTest.txt are exceptions, nearly all with a dash or with a space before a joiner or skin tone', () => {
     const count = (exception: (text: string, position: number) => boolean): number =>
       rows.filter(({ text, breaks }) => breaks.some((position) => exception(text, position))).length;
     expect(count(insideGrapheme)).toBe(315);
     expect(count(betweenPointAndDigit)).toBe(13);
+    expect(count(beforeDash)).toBe(242);
   });
 
   it('contains every row that is listed as changed, with other breaks', () => {
