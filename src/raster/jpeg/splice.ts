@@ -7,7 +7,7 @@ import { type JpegCodec, withCodec } from './codec.ts';
 import { type JpegHeaders, readSegments } from './headers.ts';
 import { type ExtendedSpec, extend } from './huffman.ts';
 import { blocksOf, ImageMemory, isStorable } from './image-memory.ts';
-import { type StoredOutput, writeStored } from './stored-image.ts';
+import { type WrittenImage, writeStored } from './stored-image.ts';
 import { type JpegOverlay, OverlayStrips, type Strips } from './overlay-strips.ts';
 import { readScans } from './scans.ts';
 import { END_OF_IMAGE, type Segments } from './segments.ts';
@@ -156,7 +156,7 @@ function spliceStored(codec: JpegCodec, splice: Splice): Buffer | undefined {
 function assemble(
   { headers, segments, frame, turn, profile }: Splice,
   upright: ComponentFrame,
-  output: StoredOutput,
+  output: WrittenImage,
 ): Buffer {
   const isColored = frame.components.length > headers.components.length;
   const jfif = segments.jfif ?? (isColored ? PLAIN_JFIF : undefined);

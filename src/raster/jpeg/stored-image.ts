@@ -8,7 +8,7 @@ import type { Strips } from './overlay-strips.ts';
 import { type ComponentFrame, mcuGrid } from './turn.ts';
 import type { NumberedSpec, OutputHeaders } from './write-headers.ts';
 
-export interface StoredOutput extends Pick<OutputHeaders, 'tables' | 'selectors'> {
+export interface WrittenImage extends Pick<OutputHeaders, 'tables' | 'selectors'> {
   /** Entropy-coded data, valid until the codec is used again. */
   readonly data: Uint8Array;
 }
@@ -22,7 +22,7 @@ interface StoredImage {
 }
 
 /** Returns `undefined` if an image has values that baseline JPEGs can't have. */
-export function writeStored(codec: JpegCodec, memory: ImageMemory, image: StoredImage): StoredOutput | undefined {
+export function writeStored(codec: JpegCodec, memory: ImageMemory, image: StoredImage): WrittenImage | undefined {
   const { wasm } = codec;
   const { frame, strips, isTurned } = image;
   // One pair of tables for luma, and one for chroma.
