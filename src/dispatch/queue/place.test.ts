@@ -15,7 +15,7 @@ const layoutOf = (bars: number) =>
   ({
     kind: 'layout',
     canvas: { width: 100, height: 100 },
-    overlays: Array.from({ length: bars }),
+    overlays: Array.from({ length: bars }, () => ({})),
   }) as unknown as Recipe;
 const videoOf = (frames: number | undefined, transfer = 'sdr', frameStep = 1) =>
   ({

@@ -29,7 +29,7 @@ describe('RequestLogWriter', () => {
       },
     });
     writer.add(request(1));
-    await expect(writer.flush()).rejects.toThrow('away');
+    await expect(writer.flush()).rejects.toThrow('the database is unavailable');
     writer.add(request(2));
     isAway = false;
     await writer.flush();
