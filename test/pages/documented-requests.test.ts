@@ -61,6 +61,10 @@ beforeAll(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'storybar-requests-'));
   for (const name of ['photo.jpg', 'subtitles.srt'])
     copyFileSync(path.join(ROOT, 'examples', name), path.join(folder, name));
+  // The transcript is the first one in its guide.
+  const guide = readFileSync(path.join(ROOT, 'docs/guides/word-captions.md'), 'utf8');
+  const transcript = /^```json\n(?<json>[\s\S]*?)^```$/mu.exec(guide)?.groups?.['json'] ?? '';
+  writeFileSync(path.join(folder, 'transcript.json'), transcript);
   // Some requests have the clip of the examples. Most have a small one, as long as the captions need it.
   copyFileSync(path.join(ROOT, 'examples/clip.mp4'), path.join(folder, 'clip.mov'));
   mkdirSync(path.join(folder, 'node_modules/@storybar'), { recursive: true });
