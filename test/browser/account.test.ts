@@ -74,15 +74,17 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     await signUp(page);
     const key = await createKey(page, 'my shop');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await page.getByRole('button', { name: 'Copy' }).click();
-    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    // The page also has code with a button of its own.
+    const block = page.locator('.new-key');
+    await block.getByRole('button', { name: 'Copy' }).click();
+    await block.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(key);
     const response = await post({ url: server.url, key }, form({ width: '64', height: '64', text: HOSTILE }));
     await response.arrayBuffer();
     const renderId = response.headers.get('x-render-id') ?? '';
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('link', { name: 'Usage' }).click();
-    await page.getByText(renderId).waitFor();
+    await page.getByTitle(renderId).waitFor();
     // Credits count as used shortly after the last byte of the response.
     await expect
       .poll(async () => {

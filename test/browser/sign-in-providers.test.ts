@@ -38,7 +38,7 @@ describe.skipIf('reason' in found)(`signing in with a provider${whySkipped(found
     await page.getByRole('button', { name: 'Continue with Google' }).focus();
     await page.keyboard.press('Enter');
     await page.waitForURL('**/dashboard/start');
-    expect(await page.getByText('This is your test key.').count()).toBe(1);
+    expect(await page.getByText('This is your test key “First test key”.').count()).toBe(1);
     await page.getByRole('button', { name: 'Sign out' }).click();
     // The same address alone doesn't connect an account.
     await page.getByRole('button', { name: 'Continue with GitHub' }).click();
