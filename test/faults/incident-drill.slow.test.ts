@@ -30,7 +30,7 @@ describe('the log of a server', () => {
     [server, noisy, photo] = await Promise.all([
       startServer({ STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' }),
       noisyJpeg(300, 300),
-      plainPng(64, 48, 'gray'),
+      plainPng(320, 240, 'gray'),
     ]);
   });
   afterAll(async () => {
@@ -189,7 +189,7 @@ describe.skipIf(!hasNats)('the logs of an API server and a worker node (needs na
   });
 
   it('the logs have the render id of a delivered render, and the request line names the worker node', async () => {
-    const response = await post(server, form({ asset: await plainPng(64, 48, 'gray'), text: CAPTION }));
+    const response = await post(server, form({ asset: await plainPng(320, 240, 'gray'), text: CAPTION }));
     await response.arrayBuffer();
     const onWorker = await grep(() => worker.stderr(), idOf(response), 'render completed');
     const onServer = await grep(() => server.output().stderr, idOf(response), 'request completed');

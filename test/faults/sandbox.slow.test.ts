@@ -214,7 +214,7 @@ describe.each(['bubblewrap', 'limits', 'process'] as const)('sandbox level %s', 
   it('refuses an image that takes too much memory and renders the next one', async ({ skip }) => {
     skipUnlessSupported(skip);
     const large = await post(server, form({ asset: largeImage, text: 'a' }));
-    expect(await problemOf(large)).toMatchObject({ status: 422, code: 'asset_undecodable' });
+    expect(await problemOf(large)).toMatchObject({ status: 503, code: 'out_of_memory' });
     await until(() => server.output().stderr.includes('took too much memory'));
     const next = await post(server, form({ width: '64', height: '64', text: 'a' }));
     expect(next.status).toBe(200);
