@@ -131,7 +131,7 @@ describe("the view of a customer's pages", () => {
       .poll(async () => (requests = (await operator.get(`${page}/requests`)).text))
       .toContain('POST /v1/overlay');
     const detail = new RegExp(`${page}/requests/[\\da-f-]{36}`, 'u').exec(requests)?.[0] ?? '';
-    expect((await operator.get(detail)).text).toContain('Render ID');
+    expect((await operator.get(detail)).text).toContain('Request ID');
     expect((await operator.get('/operator/accounts/unknown/usage')).status).toBe(404);
     const log = (await operator.get('/operator/audit')).text;
     expect(log.match(/\baccount\.viewed\b/gu)).toHaveLength(1);
