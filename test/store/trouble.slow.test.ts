@@ -160,7 +160,10 @@ describe.skipIf(!server)(`a PostgreSQL server${server ? '' : `: ${NO_POSTGRES}`}
   it('a PostgreSQL server that cannot be reached reports it when it is opened', async () => {
     database = await postgresDatabase(server?.url ?? '');
     await server?.stop('SIGINT');
-    await expect(database.open()).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    await expect(database.open()).rejects.toMatchObject({
+      code: 'storage_unavailable',
+      cause: { code: 'ECONNREFUSED' },
+    });
     await server?.start();
     await (await database.open()).all('select 1');
   });
