@@ -64,7 +64,7 @@ export interface ImageOptions extends LookOptions {
   readonly format?: FormatOf<'image'>;
   /** The quality of JPEG and WebP, 1 to 100. Default: 90. */
   readonly quality?: number;
-  /** Of a JPEG that stays a JPEG: `source` keeps its color profile and its pixels, `srgb` converts it. Default: `source`. */
+  /** For a JPEG that stays a JPEG, `source` keeps its color profile and pixels, and `srgb` converts it. Default: `source`. */
   readonly colorSpace?: ColorSpace;
   readonly signal?: AbortSignal;
 }

@@ -27,7 +27,7 @@ export function setBits(newBits: u64, newCount: i32, newAt: usize): void {
   at = newAt;
 }
 
-/** Whether one of the four bytes is 0xff. */
+/** Returns true if one of the four bytes is 0xff. */
 // @ts-ignore: AssemblyScript allows decorators on functions.
 @inline
 export function hasStuffing(word: u32): bool {
@@ -83,7 +83,7 @@ export function drop(size: i32): void {
   count -= size;
 }
 
-/** Whether bits were used that the file doesn't have. */
+/** Returns true if bits were used that the file doesn't have. */
 export function isPastEnd(): bool {
   return padding > count;
 }

@@ -8,7 +8,7 @@ const ALL_ZERO_RUN: usize = 0xf0;
 const END_OF_BLOCK: usize = 0;
 const LAST: i32 = 63;
 
-/** Whether a symbol had no code. */
+/** True if a symbol had no code. */
 export let lacksCode: bool = false;
 
 export function expectCodes(): void {

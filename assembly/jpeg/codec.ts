@@ -85,7 +85,7 @@ export function startPass(): void {
   expectCodes();
 }
 
-/** Whether all symbols so far had a code. */
+/** Returns true if all symbols so far had a code. */
 export function hasCodes(): bool {
   return !lacksCode;
 }

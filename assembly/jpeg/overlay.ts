@@ -77,7 +77,7 @@ function blend(block: usize, index: i32, left: i32, top: i32): void {
   else if (coverage == MIXED) blendMixed(block, component, index, pixels);
 }
 
-/** Of all cells that the block covers. */
+/** Returns the coverage of all cells that the block covers. */
 function coverageOf(component: Output, left: i32, top: i32): u8 {
   const start = cells + top * cellsPerRow + left;
   const first = load<u8>(start);

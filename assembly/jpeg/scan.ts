@@ -50,7 +50,7 @@ export function addToScan(component: i32, dcTable: i32, acTable: i32): void {
   members += 1;
 }
 
-/** Of a scan whose components were added. `high` and `low`: the bits before and after it, as in its header. */
+/** Starts a scan whose components were added. `high` and `low` are the bits before and after it, as in its header. */
 export function startScan(from: usize, isProgressive: bool, start: i32, end: i32, high: i32, low: i32): void {
   if (!isProgressive) kind = SEQUENTIAL;
   else if (start == 0) kind = high == 0 ? DC_FIRST : DC_REFINEMENT;

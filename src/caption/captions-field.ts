@@ -34,9 +34,9 @@ export function hasCaptions(fields: FieldReader): boolean {
 
 interface CueOptions {
   readonly position: number | undefined;
-  /** Of the request; `undefined` where it has neither `max_words` nor `max_lines`. */
+  /** Undefined if the request has neither `max_words` nor `max_lines`. */
   readonly paging: Paging | undefined;
-  /** Whether the request names a language, which then counts instead of that of a transcript. */
+  /** True if the request names a language, which then counts instead of that of a transcript. */
   readonly hasLanguage: boolean;
 }
 

@@ -23,7 +23,7 @@ import { FILE_FIELDS } from './request-fields.ts';
 export interface RequestedOutput {
   readonly format?: OutputFormat;
   readonly quality?: number;
-  /** Of a JPEG that stays a JPEG. Default: `source`. */
+  /** The color space of a JPEG that stays a JPEG. Default: `source`. */
   readonly colorSpace?: ColorSpace;
 }
 

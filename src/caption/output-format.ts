@@ -98,7 +98,7 @@ export function defaultFormat<Source extends OutputSource>(source: Source): Form
   return first;
 }
 
-/** Of a JPEG that stays a JPEG. The first one is the default. */
+/** The color spaces of a JPEG that stays a JPEG. The first one is the default. */
 export const COLOR_SPACES = ['source', 'srgb'] as const;
 export type ColorSpace = (typeof COLOR_SPACES)[number];
 

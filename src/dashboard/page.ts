@@ -16,7 +16,7 @@ export interface Site {
   readonly navigation: readonly NavigationLink[];
   /** The path of the sign-up page. Undefined if sign-up is closed. */
   readonly signUpPath: string | undefined;
-  /** Whether the operator has published a way to ask questions, on /contact. */
+  /** True if the operator has published a way to ask questions, on /contact. */
   readonly hasContact: boolean;
 }
 

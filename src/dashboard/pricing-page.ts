@@ -7,9 +7,9 @@ import { type PlanOffer, planCards } from './plan-cards.ts';
 import { table } from './tables.ts';
 
 export interface PricingOptions {
-  /** Whether customers can pay by themselves. */
+  /** True if customers can pay by themselves. */
   readonly takesPayments: boolean;
-  /** Whether the operator has published a way to ask for a plan. */
+  /** True if the operator has published a way to ask for a plan. */
   readonly hasContact: boolean;
 }
 

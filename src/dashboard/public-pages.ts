@@ -36,9 +36,9 @@ export interface PublicPagesDependencies {
   readonly version: string;
   /** The service's public URL. If empty, pages use the host that the client requested. */
   readonly publicUrl: string;
-  /** Email address or URL for questions; empty: there is no page for them. */
+  /** Email address or URL for questions. If empty, the contact page isn't served. */
   readonly contact: string;
-  /** Whether customers can pay by themselves. */
+  /** True if customers can pay by themselves. */
   readonly takesPayments: boolean;
   /** Email address or URL for reports of vulnerabilities; empty: none. */
   readonly securityContact: string;

@@ -8,7 +8,7 @@ import { processorMs } from '../media/process-tree.ts';
 /** The state of a worker and its machine. All times are in milliseconds. */
 export interface Reading {
   readonly at: number;
-  /** The processor time that the worker's processes have used. Undefined where there is no `/proc`. */
+  /** The processor time that the worker's processes have used. Undefined on systems without `/proc`. */
   readonly busyMs: number | undefined;
   /** The idle time of all processors of the machine together. */
   readonly idleMs: number;

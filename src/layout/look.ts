@@ -26,9 +26,9 @@ export interface Spacing {
 /** How the word that is being spoken stands out. */
 export interface Highlight {
   readonly mode: Exclude<HighlightMode, 'none'>;
-  /** Of the word. `reveal` doesn't use it. */
+  /** The color of the word. `reveal` doesn't use it. */
   readonly color: Color;
-  /** Of the box behind the word. */
+  /** The color of the box behind the word. */
   readonly background: Color;
 }
 
@@ -42,7 +42,7 @@ export interface Look {
   readonly weight: Weight;
   /** Undefined where words don't stand out. */
   readonly highlight: Highlight | undefined;
-  /** Whether the client asks for bold text, instead of getting it by default. */
+  /** True if the client asks for bold text, instead of getting it by default. */
   readonly isBoldRequested: boolean;
 }
 

@@ -17,7 +17,7 @@ export interface PageMeasurer {
   /** The width of a line. */
   readonly wrapWidth: number;
   widthOf(text: string): number;
-  /** Whether a page has no more lines than that at the size of its style. */
+  /** Returns true if a page has no more lines than that at the size of its style. */
   fits(page: Overlay, maxLines: number): boolean;
 }
 

@@ -21,7 +21,7 @@ export function wordsOf(pixels: Uint8Array | Uint8ClampedArray): Int32Array {
   return new Int32Array(pixels.buffer, pixels.byteOffset, pixels.length / 4);
 }
 
-/** Whether all pixels of a band are gray. */
+/** Returns true if all pixels of a band are gray. */
 export function isGrayBand({ pixels }: Band): boolean {
   const words = wordsOf(pixels);
   for (let index = 0; index < words.length; index += 1) {

@@ -60,7 +60,7 @@ export class FaintEmoji {
   readonly #known = new BoundedMap<string, boolean>(MAX_REMEMBERED);
   #canvas: Canvas | undefined;
 
-  /** Whether an emoji would vanish on this background over some photo. */
+  /** Returns true if an emoji would vanish on this background over some photo. */
   has(emoji: string, background: Color, draw: DrawEmoji): boolean {
     const key = `${Object.values(background).join(',')} ${emoji}`;
     const known = this.#known.get(key);

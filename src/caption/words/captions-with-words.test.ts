@@ -38,7 +38,7 @@ describe('a transcript', () => {
       'Dr. Smith met J. Doe at 3.5 miles. Then left.',
       ['Dr. Smith met J. Doe at 3.5 miles.', 'Then left.'],
     ],
-    ['quotes', 'She said “stop.” Nobody did.', ['She said “stop.”', 'Nobody did.']],
+    ['quotes', 'She said “stop.” We didn’t.', ['She said “stop.”', 'We didn’t.']],
     ['Hindi', 'यह एक है। वह दो है।', ['यह एक है।', 'वह दो है।']],
     ['Urdu', 'یہ ایک ہے۔ وہ دو ہے۔', ['یہ ایک ہے۔', 'وہ دو ہے۔']],
     ['Arabic', 'كيف حالك؟ أنا بخير.', ['كيف حالك؟', 'أنا بخير.']],

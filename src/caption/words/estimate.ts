@@ -63,7 +63,7 @@ export function shareTime(text: string, ranges: readonly TextRange[], start: num
   );
 }
 
-/** Whether a text is at most one word, as its script has them. */
+/** Returns true if a text is at most one word, as its script has them. */
 export function isSingleWord(text: string): boolean {
   return graphemes(text).length > 0 && findWords(text.trim()).length <= 1;
 }

@@ -7,7 +7,7 @@ import { cleanText } from '../clean.ts';
 export interface InputWord {
   /** Cleaned, without spaces around it. */
   readonly text: string;
-  /** Whether the input has a space before it. */
+  /** True if the input has a space before it. */
   readonly hasSpace: boolean;
 }
 
@@ -47,10 +47,10 @@ const ENDS_WITH_OPENING = /[\p{Ps}\p{Pi}¿¡]$/u;
 const PUNCTUATION_ONLY = /^[\p{Po}\p{Pe}\p{Pf}]+$/u;
 const LETTER_OR_DIGIT = /[\p{L}\p{N}\p{So}]/u;
 
-/** Whether text of this script has words without spaces between them. */
+/** Matches text of scripts that have no spaces between words. */
 export const HAS_UNSPACED_WORDS: RegExp = new RegExp(`[${CJK}${UNSPACED}]`, 'u');
 
-/** Whether words that meet like this are written with a space between them. */
+/** Returns true if words that meet like this are written with a space between them. */
 export function needsSpace(before: string, after: string): boolean {
   if (CJK_AT_JOINT.test(before) || STARTS_WITH_CJK.test(after)) return false;
   if (ENDS_UNSPACED.test(before) && STARTS_UNSPACED.test(after)) return false;
@@ -63,7 +63,7 @@ function isSpacedInput(words: readonly InputWord[]): boolean {
   return spaced > 0 && spaced >= (words.length - 1) / 3;
 }
 
-/** Whether an entry is a part of the word before it: punctuation, or what the input writes without a space. */
+/** Returns for each entry whether it is a part of the word before it: punctuation, or what the input writes without a space. */
 export function partsOfWords(words: readonly InputWord[]): boolean[] {
   const isDecided = isSpacedInput(words);
   return words.map(({ text, hasSpace }, index) => {

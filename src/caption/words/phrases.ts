@@ -36,7 +36,7 @@ function sentenceEnds({ text, words }: WordedText): Set<number> {
   return ends;
 }
 
-/** Whether a word ends with a comma or another sign that separates clauses, or is the last of its line. */
+/** Returns true if a word ends with a comma or another sign that separates clauses, or is the last of its line. */
 export function endsClause({ text, words }: WordedText, index: number): boolean {
   const { from, to } = must(words[index], 'the word');
   return ENDS_CLAUSE.test(text.slice(from, to)) || text.slice(to, words[index + 1]?.from).includes('\n');

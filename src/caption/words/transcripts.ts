@@ -22,7 +22,7 @@ import { atClusters, inOrder, type TimedWord } from './timed-words.ts';
 export interface ReadCue extends Times {
   readonly text: string;
   readonly words?: readonly TimedWord[];
-  /** Whether some of the words had no times. */
+  /** True if some of the words had no times. */
   readonly isEstimated?: true;
   readonly pointer: string;
   /** Where it is in a subtitle file. */

@@ -142,7 +142,7 @@ function keyName({ keyId }: RenderRecord, keys: readonly KeySummary[]): string {
   return keys.find(({ id }) => id === keyId)?.name ?? (keyId === undefined ? MARKETPLACE_LABEL : 'deleted key');
 }
 
-/** Returns undefined when there is no result, or it has expired. */
+/** Returns undefined if the render has no result, or the result has expired. */
 function resultLink({ output, result }: RenderRecord, label: string): Html | undefined {
   if (output === undefined || output.expiresAt.getTime() <= Date.now()) return undefined;
   const href = resultPath(output, parseResult(must(result, 'the facts of a result')));

@@ -18,7 +18,7 @@ export interface PublicDocumentsDependencies {
   readonly version: string;
   /** The service's public URL. If empty, documents use the host that the client requested. */
   readonly publicUrl: string;
-  /** An email address or URL for reports of vulnerabilities. If empty, there is no security.txt. */
+  /** An email address or URL for reports of vulnerabilities. If empty, `security.txt` isn't served. */
   readonly securityContact: string;
   /** Called when the first visitor searches, because it takes a while. */
   readonly index: () => readonly SearchSection[];

@@ -1,5 +1,5 @@
 // Signing in with a second factor: the code of an authenticator app, or a recovery code. Between the password and the
-// code there is no session, only a token that names the user whose password was right.
+// code the user has no session, only a token that names the user whose password was right.
 
 import { isSameText, hashSecret, tokenOf } from '../../account/secret.ts';
 import { createRecoveryCodes, isTotpSecret, matchTotp, parseRecoveryCode } from '../../account/totp.ts';

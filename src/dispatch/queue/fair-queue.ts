@@ -103,7 +103,7 @@ export class FairQueue<Slot> {
     return this.#isFull() && !this.#findEvictable(account) ? this.#overloaded() : undefined;
   }
 
-  /** Throws `overloaded` at once when there is no room. Otherwise resolves with a slot, which `release` gives back. */
+  /** Throws `overloaded` at once if the queue is full. Otherwise resolves with a slot, which `release` gives back. */
   enter(entry: QueueEntry, signal: AbortSignal): Promise<Slot> {
     signal.throwIfAborted();
     assertFinite(entry.cost);
@@ -145,7 +145,7 @@ export class FairQueue<Slot> {
     const side = this.#sideOf(entry);
     const account = this.#accountOf(entry);
     if (account.waiters.length === 0) side.shares.arrive(entry.account);
-    // If nothing waits, there is no competition to make up for later.
+    // If nothing waits, this start took no worker from another account.
     if (side.waiting === 0 && difference > 0) side.shares.charge(entry.account, difference);
     else side.shares.correct(entry.account, difference);
     if (entry.isContested) this.#shares.correct(side.name, difference / side.weight);

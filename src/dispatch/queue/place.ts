@@ -55,7 +55,7 @@ export class Place<Slot> {
     return this.#entry !== undefined;
   }
 
-  /** Enters the queue for a file that hasn't been probed. Throws `overloaded` when there is no room. */
+  /** Enters the queue for a file that hasn't been probed. Throws `overloaded` if the queue is full. */
   enter(): void {
     const { usualMs } = this.#queue.costs;
     this.#enter({ cost: PROBE_MS[this.#queue.kind] + usualMs });

@@ -34,7 +34,7 @@ export function encodeLike(source: Uint8Array, image: RawImage, orientation: num
     const memory = new ImageMemory(codec, { source: frame, turn: NO_TURN, file, storedRows });
     memory.clearBlocks();
     memory.setSteps(components.map(({ steps }) => steps));
-    const output = writeStored(codec, memory, { frame, strips: new PixelStrips(image), isTurned: false });
+    const output = writeStored(codec, memory, { frame, strips: new PixelStrips(image), needsTurn: false });
     if (output === undefined) return undefined;
     const segments = { jfif: PLAIN_JFIF, adobe: undefined, profile: undefined };
     return Buffer.concat([...writeHeaders({ ...frame, ...segments, ...output }), output.data, END_OF_IMAGE]);

@@ -23,7 +23,7 @@ export interface JpegHeaders extends Size {
   /** Bits per sample. */
   readonly precision: number;
   readonly isProgressive: boolean;
-  /** Whether its coefficients can be read and written without decoding the image. */
+  /** True if its coefficients can be read and written without decoding the image. */
   readonly isCarriable: boolean;
   readonly firstScan: Scan;
 }

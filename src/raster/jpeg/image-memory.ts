@@ -86,7 +86,7 @@ export class ImageMemory {
     this.#codec.bytes(wasm.SIGNS.value, signs.length).set(signs);
   }
 
-  /** Of the upright image. */
+  /** Sets the quantization steps of the upright image. */
   setSteps(steps: readonly Uint16Array[]): void {
     const { wasm } = this.#codec;
     for (const [index, table] of steps.entries()) {
@@ -121,7 +121,7 @@ export class ImageMemory {
 /** The codec may have a gigabyte. The rest is for the file, and for the output. */
 const MAX_STORED_BYTES = 700_000_000;
 
-/** Whether all blocks of an image can be in memory at once: up to 110 megapixels with full color resolution. */
+/** Returns true if all blocks of an image can be in memory at once: up to 110 megapixels with full color resolution. */
 export function isStorable(frame: ComponentFrame): boolean {
   return blocksOf(frame, mcuGrid(frame).rows) * BLOCK_BYTES <= MAX_STORED_BYTES;
 }

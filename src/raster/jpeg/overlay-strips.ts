@@ -16,7 +16,7 @@ export interface JpegOverlay {
 
 /** Where the pixels of a row of MCUs come from. */
 export interface Strips {
-  /** Whether anything is drawn on these rows of pixels. */
+  /** Returns true if anything is drawn on these rows of pixels. */
   touches(top: number, height: number): boolean;
   /** Fills the RGBA words of these rows of pixels, which are wider than the image; transparent where nothing is drawn. */
   fill(words: Int32Array, top: number, size: Size): void;

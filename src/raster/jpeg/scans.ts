@@ -74,7 +74,7 @@ class ScanReader {
     return isComplete && steps.length === this.#known.length ? steps : undefined;
   }
 
-  /** Whether the scan continues what is known of its coefficients. */
+  /** Returns true if the scan continues what is known of its coefficients. */
   #isExpected({ members, start, end, high, low }: Scan): boolean {
     const isDc = start === 0;
     const isPossible = this.#source.headers.isProgressive

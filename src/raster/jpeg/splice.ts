@@ -149,7 +149,7 @@ function spliceStored(codec: JpegCodec, splice: Splice): Buffer | undefined {
   }));
   const upright = turnFrame({ ...frame, components }, turn);
   memory.setSteps(upright.components.map((component) => component.steps));
-  const output = writeStored(codec, memory, { frame: upright, strips, isTurned: turn !== NO_TURN });
+  const output = writeStored(codec, memory, { frame: upright, strips, needsTurn: turn !== NO_TURN });
   return output && assemble(splice, upright, output);
 }
 

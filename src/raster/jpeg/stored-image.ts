@@ -14,17 +14,17 @@ export interface WrittenImage extends Pick<OutputHeaders, 'tables' | 'selectors'
 }
 
 interface StoredImage {
-  /** Upright. */
+  /** The upright image. */
   readonly frame: ComponentFrame;
   readonly strips: Strips;
-  /** Whether the blocks aren't turned yet. */
-  readonly isTurned: boolean;
+  /** True if the blocks still lie as in the file, and must be turned. */
+  readonly needsTurn: boolean;
 }
 
 /** Returns `undefined` if an image has values that baseline JPEGs can't have. */
 export function writeStored(codec: JpegCodec, memory: ImageMemory, image: StoredImage): WrittenImage | undefined {
   const { wasm } = codec;
-  const { frame, strips, isTurned } = image;
+  const { frame, strips, needsTurn } = image;
   // One pair of tables for luma, and one for chroma.
   const selectors = frame.components.map((_, index) => ({ dc: Math.min(1, index), ac: Math.min(1, index) }));
   for (const [index, { dc, ac }] of selectors.entries()) wasm.setWriteTables(index, dc, ac);
@@ -32,7 +32,7 @@ export function writeStored(codec: JpegCodec, memory: ImageMemory, image: Stored
   wasm.startPass();
   wasm.clearCounts();
   for (let row = 0; row < rows; row += 1) {
-    wasm.prepareRow(row, memory.fillStrip(strips, row), isTurned);
+    wasm.prepareRow(row, memory.fillStrip(strips, row), needsTurn);
   }
   const tables = [...new Set(selectors.map(({ dc }) => dc))].flatMap((index) => optimalTables(codec, index));
   wasm.startPass();

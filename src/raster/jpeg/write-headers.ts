@@ -22,7 +22,7 @@ const START_OF_IMAGE = Uint8Array.of(0xff, 0xd8);
 /** Without a thumbnail, and without a pixel density. */
 export const PLAIN_JFIF: Uint8Array = Uint8Array.of(...Buffer.from('JFIF\0'), 1, 1, 0, 0, 1, 0, 1, 0, 0);
 const PROFILE_NAME = Buffer.from('ICC_PROFILE\0');
-/** Of the profile, in one segment. */
+/** The most bytes of a profile in one segment. */
 const MAX_PROFILE_PART = 65_519;
 
 export function writeHeaders(headers: OutputHeaders): Uint8Array[] {
