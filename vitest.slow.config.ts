@@ -18,7 +18,7 @@ const hasRandomCases = (file: string): boolean =>
 export default defineConfig({
   test: {
     ...COMMON,
-    env: { ...COMMON.env, STORYBAR_TESTS_CASES: 'all' },
+    env: { ...COMMON.env, TESTS_CASES: 'all' },
     include: [...testFiles('src'), ...testFiles('test')].filter(
       (file) => file.endsWith('.slow.test.ts') || hasRandomCases(file),
     ),

@@ -30,8 +30,8 @@ const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_FETCH_ALLOW: 
 const standIn = await startStandIn();
 try {
   const env = {
-    STORYBAR_TEST_URL: server.url,
-    STORYBAR_TEST_KEY: (await createKey()).key,
+    TESTS_URL: server.url,
+    TESTS_KEY: (await createKey()).key,
     ...(await pageKey()),
     STORYBAR_STAND_IN_URL: standIn.url,
   };

@@ -49,4 +49,4 @@ timeout 1200 podman build --quiet --layers=false --runtime runc --network host -
 podman run --rm $STORYBAR_PODMAN_OPTIONS --cap-drop=ALL --security-opt=no-new-privileges --entrypoint bwrap \
   localhost/storybar-test --unshare-user --ro-bind / / true || skip "this kernel lets no container create user namespaces"
 
-STORYBAR_TEST_IMAGE=localhost/storybar-test npx vitest run --maxWorkers=1 test/container.test.ts test/container-topology.test.ts
+TESTS_IMAGE=localhost/storybar-test npx vitest run --maxWorkers=1 test/container.test.ts test/container-topology.test.ts

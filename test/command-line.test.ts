@@ -25,10 +25,14 @@ async function storybar(...args: string[]): Promise<CommandResult> {
   return await runCommand(args, { cwd: folder, env: { PATH: process.env['PATH'] ?? '' } });
 }
 
-/** Like `storybar`, in a process of its own, with the bytes that it writes to standard output. */
+/** Like `storybar`, in a process of its own, with the bytes that it writes to standard output. It gets no settings. */
 async function storybarProcess(...args: string[]) {
   const program = path.join(ROOT, 'bin/storybar.js');
-  return await promisify(execFile)(process.execPath, [program, ...args], { cwd: folder, encoding: 'buffer' }).then(
+  return await promisify(execFile)(process.execPath, [program, ...args], {
+    cwd: folder,
+    encoding: 'buffer',
+    env: { PATH: process.env['PATH'] ?? '' },
+  }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr: stderr.toString() }),
     (error: { code: number; stdout: Buffer; stderr: Buffer }) => ({
       code: error.code,

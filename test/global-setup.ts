@@ -13,8 +13,8 @@ declare module 'vitest' {
 }
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  await assertRequiredPrograms(process.env['STORYBAR_TESTS_REQUIRE'] ?? '');
-  const configuredUrl = process.env['STORYBAR_TEST_POSTGRES_URL'] ?? '';
+  await assertRequiredPrograms(process.env['TESTS_REQUIRE'] ?? '');
+  const configuredUrl = process.env['TESTS_POSTGRES_URL'] ?? '';
   const isNeeded = configuredUrl === '' && isUsed(project, "inject('postgresUrl')");
   const postgres = isNeeded ? await createPostgres() : undefined;
   project.provide('postgresUrl', postgres?.url ?? configuredUrl);

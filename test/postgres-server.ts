@@ -1,5 +1,5 @@
 // A temporary PostgreSQL server for tests, started on loopback from the installed binaries. If the environment variable
-// STORYBAR_TEST_POSTGRES_URL is set, tests create their databases there instead; it must name a superuser. With neither,
+// TESTS_POSTGRES_URL is set, tests create their databases there instead; it must name a superuser. With neither,
 // tests that need PostgreSQL are skipped.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
@@ -21,8 +21,7 @@ const START_TIMEOUT_MS = 300_000;
 /** Debian installs the binaries here, in a folder for each version. */
 const DEBIAN_FOLDER = '/usr/lib/postgresql';
 
-export const NO_POSTGRES =
-  'PostgreSQL is not installed (apt-get install postgresql) and STORYBAR_TEST_POSTGRES_URL is not set';
+export const NO_POSTGRES = 'PostgreSQL is not installed (apt-get install postgresql) and TESTS_POSTGRES_URL is not set';
 
 export interface PostgresServer {
   /** URL of an existing database, with a superuser. */

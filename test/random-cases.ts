@@ -3,5 +3,5 @@
  * name, and fewer in other runs.
  */
 export function randomCases({ usually, all }: { readonly usually: number; readonly all: number }): number {
-  return process.env['STORYBAR_TESTS_CASES'] === 'all' ? all : usually;
+  return process.env['TESTS_CASES'] === 'all' ? all : usually;
 }

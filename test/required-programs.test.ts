@@ -9,25 +9,25 @@ import { hasSharedMedia } from './shared-media.ts';
 
 const FAKE_CHECKS = { present: () => true, absent: () => false, gone: async () => false };
 
-it('lets a run start when everything that STORYBAR_TESTS_REQUIRE names is available', async () => {
+it('lets a run start when everything that TESTS_REQUIRE names is available', async () => {
   await expect(assertRequiredPrograms('', FAKE_CHECKS)).resolves.toBeUndefined();
   await expect(assertRequiredPrograms('present', FAKE_CHECKS)).resolves.toBeUndefined();
 });
 
-it('fails a run that would skip tests which STORYBAR_TESTS_REQUIRE names, and lists all that is missing', async () => {
+it('fails a run that would skip tests which TESTS_REQUIRE names, and lists all that is missing', async () => {
   await expect(assertRequiredPrograms('present, absent,gone', FAKE_CHECKS)).rejects.toThrow(
     'not available: absent, gone',
   );
 });
 
-it('fails a run when STORYBAR_TESTS_REQUIRE names something unknown', async () => {
+it('fails a run when TESTS_REQUIRE names something unknown', async () => {
   await expect(assertRequiredPrograms('presnt', FAKE_CHECKS)).rejects.toThrow('got "presnt"');
 });
 
-describe('STORYBAR_TESTS_REQUIRE', () => {
+describe('TESTS_REQUIRE', () => {
   /** The checks by which tests are skipped. */
   const available: Readonly<Record<string, () => boolean | Promise<boolean>>> = {
-    postgres: () => findPostgres() !== undefined || (process.env['STORYBAR_TEST_POSTGRES_URL'] ?? '') !== '',
+    postgres: () => findPostgres() !== undefined || (process.env['TESTS_POSTGRES_URL'] ?? '') !== '',
     nats: () => hasNats,
     haproxy: () => hasHaproxy,
     swift: () => hasSwift,
@@ -49,6 +49,6 @@ describe('STORYBAR_TESTS_REQUIRE', () => {
       () => 'starts',
       (error: Error) => error.message,
     );
-    expect(outcome).toBe(isAvailable ? 'starts' : `STORYBAR_TESTS_REQUIRE: not available: ${name}`);
+    expect(outcome).toBe(isAvailable ? 'starts' : `TESTS_REQUIRE: not available: ${name}`);
   });
 });

@@ -1,5 +1,5 @@
 // Without PostgreSQL, NATS, HAProxy, OpenStack Swift, a browser or the sample media, the tests that need them are skipped.
-// STORYBAR_TESTS_REQUIRE names those that must be there, so that a run in CI can't pass by skipping.
+// TESTS_REQUIRE names those that must be there, so that a run in CI can't pass by skipping.
 
 import { findPostgres } from './postgres-server.ts';
 import { hasHaproxy } from './running-haproxy.ts';
@@ -8,7 +8,7 @@ import { hasSwift } from './running-s3.ts';
 import { hasSharedMedia } from './shared-media.ts';
 
 export const CHECKS: Readonly<Record<string, () => boolean | Promise<boolean>>> = {
-  postgres: () => findPostgres() !== undefined || (process.env['STORYBAR_TEST_POSTGRES_URL'] ?? '') !== '',
+  postgres: () => findPostgres() !== undefined || (process.env['TESTS_POSTGRES_URL'] ?? '') !== '',
   nats: () => hasNats,
   haproxy: () => hasHaproxy,
   swift: () => hasSwift,
@@ -30,9 +30,9 @@ export async function assertRequiredPrograms(required: string, checks = CHECKS):
     if (name === '') continue;
     const check = checks[name];
     if (check === undefined) {
-      throw new Error(`STORYBAR_TESTS_REQUIRE knows ${Object.keys(checks).join(', ')}; got "${name}"`);
+      throw new Error(`TESTS_REQUIRE knows ${Object.keys(checks).join(', ')}; got "${name}"`);
     }
     if (!(await check())) missing.push(name);
   }
-  if (missing.length > 0) throw new Error(`STORYBAR_TESTS_REQUIRE: not available: ${missing.join(', ')}`);
+  if (missing.length > 0) throw new Error(`TESTS_REQUIRE: not available: ${missing.join(', ')}`);
 }

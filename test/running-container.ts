@@ -7,7 +7,7 @@ import { freePort } from './free-port.ts';
 import { METRICS_TOKEN, until } from './running-server.ts';
 
 /** Empty unless the tests run as `npm run test:container`. */
-export const IMAGE = process.env['STORYBAR_TEST_IMAGE'] ?? '';
+export const IMAGE = process.env['TESTS_IMAGE'] ?? '';
 export const PODMAN_OPTIONS: readonly string[] = (process.env['STORYBAR_PODMAN_OPTIONS'] ?? '')
   .split(' ')
   .filter(Boolean);

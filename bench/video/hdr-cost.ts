@@ -18,7 +18,7 @@ import { OVERLAYS } from './overlays.ts';
 const SAMPLES = path.join(import.meta.dirname, '../../../shared/media/video_hdr');
 const CLIPS = ['media__dolbyVision-hdr.MOV', 'media__hdr10-av1.mp4', 'media__hlg10-color-test.mp4'];
 const BT709: ColorTags = { matrix: 'bt709', primaries: 'bt709', transfer: 'sdr', range: 'limited' };
-const TURNS = Number(process.env['STORYBAR_BENCH_RUNS'] ?? 3);
+const TURNS = Number(process.env['BENCH_RUNS'] ?? 3);
 const TARGET = 1.12;
 
 const tools = createRenderTools();

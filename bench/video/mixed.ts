@@ -1,6 +1,6 @@
 // Measures how long a short clip waits while a long one renders, and the cost for both together. A server with its
 // default workers renders a 60 s clip of 1080p and a 4 s clip of 720p, each alone and then both at the same time.
-// Usage: npm run bench:mixed -- [clip], with STORYBAR_BENCH_RUNS=3 for the number of runs. Needs an installed FFmpeg.
+// Usage: npm run bench:mixed -- [clip], with BENCH_RUNS=3 for the number of runs. Needs an installed FFmpeg.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { hasFfmpeg } from './contenders.ts';
 import { OVERLAYS } from './overlays.ts';
 
 const SAMPLE = path.join(import.meta.dirname, '../../../shared/media/video_real/learningarea__frog.mp4');
-const RUNS = Number(process.env['STORYBAR_BENCH_RUNS'] ?? 3);
+const RUNS = Number(process.env['BENCH_RUNS'] ?? 3);
 /** The long render is under way by then. */
 const HEAD_START_MS = 5_000;
 const MOST_WAITING = 3;

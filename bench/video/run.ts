@@ -1,6 +1,6 @@
 // Compares the time, memory, size and quality of a video render with the floor (the same decode and encode without
 // bars) and with common alternatives. Runs are interleaved, so load on the machine affects all; compare the ratios.
-// Usage: npm run bench:video -- [clip ... | timed | words], with STORYBAR_BENCH_RUNS=3 for the number of runs
+// Usage: npm run bench:video -- [clip ... | timed | words], with BENCH_RUNS=3 for the number of runs
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ const DEFAULT_CLIPS = [
 /** A clip that is repeated to a minute. */
 const TIMED_CLIP = path.join(SAMPLES, 'video_real/c2pars__video1_no_manifest.mp4');
 
-const RUNS = Number(process.env['STORYBAR_BENCH_RUNS'] ?? 3);
+const RUNS = Number(process.env['BENCH_RUNS'] ?? 3);
 const tools = createRenderTools();
 const work = mkdtempSync(path.join(tmpdir(), 'storybar-bench-'));
 const server = await OverHttp.start();

@@ -56,7 +56,7 @@ export async function testInBrowser(folder: string, env: Environment): Promise<v
     });
     const page = await found.browser.newPage();
     await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`, { waitUntil: 'load' });
-    const call = `window.caption(${JSON.stringify(env['STORYBAR_TEST_URL'])}, ${JSON.stringify(env['STORYBAR_PAGE_KEY'])})`;
+    const call = `window.caption(${JSON.stringify(env['TESTS_URL'])}, ${JSON.stringify(env['STORYBAR_PAGE_KEY'])})`;
     const outcome = (await page.evaluate(call)) as Outcome;
     const photoBytes = readFileSync(path.join(folder, 'photo.jpg')).length;
     const isRight =

@@ -90,11 +90,11 @@ async function send({ method, header, auth, body }: CollectionRequest, url: stri
   const headers = header
     .filter(({ disabled }) => disabled !== true)
     .map(({ key, value = '' }) => [key, value] as const);
-  return await fetch(new URL(url, env['STORYBAR_TEST_URL']), {
+  return await fetch(new URL(url, env['TESTS_URL']), {
     method,
     headers: {
       ...Object.fromEntries(headers),
-      ...(auth?.type !== 'noauth' && { 'x-api-key': must(env['STORYBAR_TEST_KEY'], 'key') }),
+      ...(auth?.type !== 'noauth' && { 'x-api-key': must(env['TESTS_KEY'], 'key') }),
     },
     body: encode(body),
   });

@@ -57,9 +57,9 @@ function parse(block: string, env: Environment): RecipeRequest {
 }
 
 async function replay(recipe: string, { method, url, headers, body }: RecipeRequest, env: Environment): Promise<void> {
-  const response = await fetch(url.replace('https://captions.example.com', must(env['STORYBAR_TEST_URL'], 'URL')), {
+  const response = await fetch(url.replace('https://captions.example.com', must(env['TESTS_URL'], 'URL')), {
     method,
-    headers: { ...headers, 'x-api-key': must(env['STORYBAR_TEST_KEY'], 'key') },
+    headers: { ...headers, 'x-api-key': must(env['TESTS_KEY'], 'key') },
     body,
   });
   const received = Buffer.from(await response.arrayBuffer());

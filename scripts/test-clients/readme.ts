@@ -100,10 +100,10 @@ async function sendForgery(receiver: ChildProcess, url: string): Promise<number 
 }
 
 async function api<Body>(env: Environment, method: string, url: string, json?: object): Promise<Body> {
-  const response = await fetch(new URL(url, env['STORYBAR_TEST_URL']), {
+  const response = await fetch(new URL(url, env['TESTS_URL']), {
     method,
     headers: {
-      'x-api-key': must(env['STORYBAR_TEST_KEY'], 'key'),
+      'x-api-key': must(env['TESTS_KEY'], 'key'),
       ...(json && { 'content-type': 'application/json' }),
     },
     body: json === undefined ? null : JSON.stringify(json),
@@ -116,8 +116,8 @@ async function api<Body>(env: Environment, method: string, url: string, json?: o
 /** Returns the variables that the READMEs tell their readers to set. */
 export function readmeVariables(env: Environment): Environment {
   return {
-    STORYBAR_URL: must(env['STORYBAR_TEST_URL'], 'URL of the service'),
-    STORYBAR_API_KEY: must(env['STORYBAR_TEST_KEY'], 'key'),
+    STORYBAR_URL: must(env['TESTS_URL'], 'URL of the service'),
+    STORYBAR_API_KEY: must(env['TESTS_KEY'], 'key'),
   };
 }
 

@@ -22,8 +22,8 @@ const outside = realpathSync(mkdtempSync(path.join(tmpdir(), 'storybar-mcp-')));
 const directory = path.join(outside, 'allowed');
 const env = {
   PATH: process.env['PATH'] ?? '',
-  STORYBAR_URL: setting('STORYBAR_TEST_URL'),
-  STORYBAR_API_KEY: setting('STORYBAR_TEST_KEY'),
+  STORYBAR_URL: setting('TESTS_URL'),
+  STORYBAR_API_KEY: setting('TESTS_KEY'),
   STORYBAR_MCP_DIRECTORY: directory,
 };
 mkdirSync(directory);

@@ -11,7 +11,7 @@ const require = createRequire(import.meta.url);
 const { NodeHelpers } = require('n8n-workflow');
 const root = path.dirname(require.resolve('n8n-nodes-storybar/package.json'));
 const manifest = require('n8n-nodes-storybar/package.json');
-const credentials = { url: process.env.STORYBAR_TEST_URL, apiKey: process.env.STORYBAR_TEST_KEY };
+const credentials = { url: process.env.TESTS_URL, apiKey: process.env.TESTS_KEY };
 
 assert.equal(manifest.dependencies, undefined);
 const made = Object.fromEntries(

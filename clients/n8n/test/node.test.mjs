@@ -6,7 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { EXAMPLES, execute, executeAsTool, setting } from './engine.mjs';
 
-const service = { url: setting('STORYBAR_TEST_URL'), apiKey: setting('STORYBAR_TEST_KEY') };
+const service = { url: setting('TESTS_URL'), apiKey: setting('TESTS_KEY') };
 const FILES = `${setting('STORYBAR_STAND_IN_URL')}/files`;
 
 function fileItem(name, mimeType) {

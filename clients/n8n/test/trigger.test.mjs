@@ -11,7 +11,7 @@ const require = createRequire(import.meta.url);
 const { HookContext } = require('n8n-core');
 const { StorybarTrigger } = require('../dist/nodes/StorybarTrigger/StorybarTrigger.node.js');
 
-const service = { url: setting('STORYBAR_TEST_URL'), apiKey: setting('STORYBAR_TEST_KEY') };
+const service = { url: setting('TESTS_URL'), apiKey: setting('TESTS_KEY') };
 const trigger = new StorybarTrigger();
 const { checkExists, create, delete: remove } = trigger.webhookMethods.default;
 

@@ -18,7 +18,7 @@ def setting(name: str) -> str:
     return value
 
 
-SERVICE: dict[str, Any] = {"base_url": setting("STORYBAR_TEST_URL"), "api_key": setting("STORYBAR_TEST_KEY")}
+SERVICE: dict[str, Any] = {"base_url": setting("TESTS_URL"), "api_key": setting("TESTS_KEY")}
 STAND_IN_URL = setting("STORYBAR_STAND_IN_URL")
 STAND_IN: dict[str, Any] = {"base_url": STAND_IN_URL, "api_key": "sb_live_stand_in"}
 

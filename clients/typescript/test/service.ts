@@ -9,9 +9,9 @@ function setting(name: string): string {
   return value;
 }
 
-export const SERVICE_URL = setting('STORYBAR_TEST_URL');
+export const SERVICE_URL = setting('TESTS_URL');
 export const STAND_IN_URL = setting('STORYBAR_STAND_IN_URL');
-const API_KEY = setting('STORYBAR_TEST_KEY');
+const API_KEY = setting('TESTS_KEY');
 const EXAMPLES = path.resolve(import.meta.dirname, '../../../examples');
 export const PHOTO = path.join(EXAMPLES, 'photo.jpg');
 export const CLIP = path.join(EXAMPLES, 'clip.mp4');
