@@ -247,11 +247,12 @@ describe('starting a sign-in with a provider', () => {
   it('starting a sign-in with a provider is limited per network', async () => {
     const user = visitor();
     const token = await user.tokenOf('/signin');
-    const statuses = [];
-    for (let count = 0; count < 121; count += 1)
+    const statuses: number[] = [];
+    // The limit grows back while the requests are sent, so a slow machine may send some more.
+    while (statuses.length < 240 && statuses.at(-1) !== 429)
       statuses.push((await user.send('/signin/github', { token, next: '' })).status);
-    expect(new Set(statuses.slice(0, 120))).toEqual(new Set([200]));
     expect(statuses.at(-1)).toBe(429);
+    expect(new Set(statuses.slice(0, 120))).toEqual(new Set([200]));
   });
 });
 
