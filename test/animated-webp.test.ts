@@ -47,6 +47,19 @@ describe('an animated WebP as a video', () => {
     },
   );
 
+  it.each([
+    ['in which frames are decoded out of order', { frames: 10, delay: 30, last: 150, seconds: 4.2 }],
+    ['with too many frames per second', { frames: 120, delay: 1.2, last: 100, seconds: 2.428 }],
+  ])('an animated WebP %s keeps the duration of its last frame', async (_, { frames, delay, last, seconds }) => {
+    const delays = [...new Array<number>(frames - 1).fill(delay), last];
+    const colors = delays.map((each, index) => ({ delay: Math.ceil(each), color: 1 + (index % 3) }));
+    const webp = sharp(gifFile(64, 96, colors), { animated: true }).webp({
+      lossless: true,
+      delay: delays.map((each) => each * 10),
+    });
+    expect((await renderAnimation(await webp.toBuffer())).seconds).toBeCloseTo(seconds, 2);
+  });
+
   it('an animated WebP slows down frames that are too short, as browsers do', async () => {
     const frames = [1, 1, 2].map((delay, index) => ({ delay, color: 1 + index }));
     const clip = await renderAnimation(await webpOf(32, 48, frames));

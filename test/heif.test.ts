@@ -9,7 +9,7 @@ import sharp, { type AvifOptions, type Raw } from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
 import { AppError } from '../src/errors.ts';
 import { decodeHeif } from '../src/media/heif/decode.ts';
-import { probeHeif } from '../src/media/heif/still-image.ts';
+import { probeHeif, readStillImage } from '../src/media/heif/still-image.ts';
 import type { DecodedImage } from '../src/media/image.ts';
 import { grid, heifFile, ispe } from './heif-boxes.ts';
 import { filesOf, sharedMedia } from './shared-media.ts';
@@ -74,6 +74,17 @@ describe('HEIC photos', () => {
     const source = readFileSync(sharedMedia('heif/metadataextrac__cheers_1440x960.heic'));
     const image = await decodeHeif(source, { ...PLAN, scaleTo: { width: 144, height: 96 } });
     expect([image.width, image.height, image.data.length]).toEqual([144, 96, 144 * 96 * 3]);
+  });
+
+  it.skipIf(filesOf('heif').length === 0)('a HEIC photo without irot is turned by its EXIF orientation', () => {
+    const source = readFileSync(sharedMedia('heif/metadataextrac__Issue_263.heic'));
+    const placesOf = (bytes: Buffer): unknown =>
+      readStillImage(bytes).layout.images.map(({ map, clip }) => ({ map, clip }));
+    const turned = placesOf(source);
+    const at = source.indexOf('irot');
+    expect(at).toBeGreaterThan(0);
+    source.write('free', at, 'latin1');
+    expect(placesOf(source)).toEqual(turned);
   });
 
   it.skipIf(filesOf('heif').length === 0)('stop between two tiles when the render is canceled', async () => {

@@ -4,6 +4,7 @@
 import {
   AV_CODEC_FLAG_FRAME_DURATION,
   AV_CODEC_FLAG_GLOBAL_HEADER,
+  AV_DISPOSITION_DEFAULT,
   AV_LOG_QUIET,
   AV_SAMPLE_FMT_FLTP,
   AV_SAMPLE_FMT_S16,
@@ -60,7 +61,15 @@ export interface ClipOptions {
     | undefined;
   readonly encoderOptions?: Readonly<Record<string, string>>;
   readonly muxerOptions?: Readonly<Record<string, string>>;
-  readonly audio?: { readonly codec: string; readonly seconds: number; readonly sampleRate: number };
+  readonly audio?: ClipAudio;
+  /** A second audio track, which alone is flagged as the default. */
+  readonly defaultAudio?: ClipAudio;
+}
+
+interface ClipAudio {
+  readonly codec: string;
+  readonly seconds: number;
+  readonly sampleRate: number;
 }
 
 export const PLAIN_TAGS = {
@@ -83,12 +92,22 @@ export function makeClip(options: ClipOptions): void {
   check(output.allocOutputContext2(null, options.container, options.path));
   for (const [name, value] of Object.entries(options.muxerOptions ?? {})) check(output.setOption(name, value));
   const videoEncoder = openVideoEncoder(options);
-  const audioEncoder = options.audio && openAudioEncoder(options.audio);
-  const tracks = [videoEncoder, ...(audioEncoder ? [audioEncoder] : [])].map((context) => addTrack(output, context));
+  const videoTrack = addTrack(output, videoEncoder);
+  const sounds = [options.audio, options.defaultAudio].flatMap((audio) => {
+    if (audio === undefined) return [];
+    const encoder = openAudioEncoder(audio);
+    return [{ audio, encoder, track: addTrack(output, encoder) }];
+  });
+  if (options.defaultAudio) {
+    for (const { audio, track } of sounds) {
+      if (audio === options.defaultAudio) track.setDisposition(AV_DISPOSITION_DEFAULT);
+      else track.clearDisposition(AV_DISPOSITION_DEFAULT);
+    }
+  }
   check(output.openOutputSync());
   check(output.writeHeaderSync());
-  if (audioEncoder && options.audio && tracks[1]) encodeAudio(output, audioEncoder, tracks[1], options.audio);
-  if (tracks[0]) encodeVideo(output, videoEncoder, tracks[0], options);
+  for (const { audio, encoder, track } of sounds) encodeAudio(output, encoder, track, audio);
+  encodeVideo(output, videoEncoder, videoTrack, options);
   check(output.writeTrailerSync());
   output.closeOutputSync();
   output.freeContext();
@@ -117,7 +136,7 @@ function openVideoEncoder(options: ClipOptions): CodecContext {
   return context;
 }
 
-function openAudioEncoder({ codec: name, sampleRate }: NonNullable<ClipOptions['audio']>): CodecContext {
+function openAudioEncoder({ codec: name, sampleRate }: ClipAudio): CodecContext {
   const codec = Codec.findEncoderByName(name as FFEncoderCodec);
   const context = new CodecContext();
   context.allocContext3(codec);
@@ -193,7 +212,7 @@ function encodeAudio(
   output: FormatContext,
   context: CodecContext,
   track: Stream,
-  { seconds, sampleRate }: NonNullable<ClipOptions['audio']>,
+  { seconds, sampleRate }: ClipAudio,
 ): void {
   const size = context.frameSize > 0 ? context.frameSize : 1_024;
   const isFloat = context.sampleFormat === AV_SAMPLE_FMT_FLTP;

@@ -90,6 +90,20 @@ describe('audio', () => {
     expect(mediaWarnings(recipe)).toEqual(['audio_dropped']);
   });
 
+  it.each(['mp4', 'matroska'] as const)(
+    'audio is kept of the track that is flagged as default: %s',
+    async (container) => {
+      const path = plainClip(work.path(`default.${container === 'mp4' ? 'mp4' : 'webm'}`), {
+        container,
+        frames: 30,
+        audio: { codec: 'aac', seconds: 1, sampleRate: 48_000 },
+        defaultAudio: { codec: 'aac', seconds: 1, sampleRate: 44_100 },
+      });
+      const { probe, clip: rendered } = await renderClip(path, work.path('default-out.mp4'));
+      expect([probe.audio?.index, probe.audio?.sampleRate, rendered.streams]).toEqual([2, 44_100, 2]);
+    },
+  );
+
   it('no audio is added to a video without audio', async () => {
     const { clip: rendered, probe, recipe } = await renderClip(clip('silent.mp4', {}), work.path('silent-out.mp4'));
     expect(probe.audio).toBeNull();

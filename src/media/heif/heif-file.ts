@@ -81,6 +81,13 @@ export class HeifFile {
       .flatMap(({ from }) => this.#items.get(from) ?? []);
   }
 
+  /** Returns the EXIF metadata of this item, if it has any. */
+  exifOf({ id }: HeifItem): Buffer | undefined {
+    const describing = this.#references.filter(({ type, to }) => type === 'cdsc' && to.includes(id));
+    const exif = describing.map(({ from }) => this.#items.get(from)).find((item) => item?.type === 'Exif');
+    return exif === undefined || exif.isEncrypted ? undefined : this.dataOf(exif);
+  }
+
   /** Returns true when the colors of an image are multiplied by this alpha image. */
   isPremultiplied({ id }: HeifItem, alpha: HeifItem): boolean {
     return this.#references.some(({ type, from, to }) => type === 'prem' && from === id && to.includes(alpha.id));

@@ -76,6 +76,53 @@ describe('probeHeif', () => {
   });
 });
 
+describe('the EXIF orientation of a HEIC', () => {
+  const [WIDE, TALL] = ['40x30', '30x40'];
+
+  /** Returns the metadata with one tag, in the byte order `II` or `MM`. */
+  function exif(orientation: number, byteOrder: 'II' | 'MM' = 'MM'): Buffer {
+    const u16 = (value: number): number[] => (byteOrder === 'MM' ? [0, value] : [value, 0]);
+    const length = (value: number): number[] =>
+      byteOrder === 'MM' ? [...u16(0), ...u16(value)] : [...u16(value), ...u16(0)];
+    const tag = byteOrder === 'MM' ? [0x01, 0x12] : [0x12, 0x01];
+    const entry = [...tag, ...u16(3), ...length(1), ...u16(orientation), ...u16(0)];
+    const tiff = [...Buffer.from(byteOrder), ...u16(42), ...length(8), ...u16(1), ...entry];
+    return Buffer.concat([u32(6), Buffer.from('Exif\0\0'), Buffer.from(tiff)]);
+  }
+
+  function withExif(data: Buffer, type = 'hvc1', ...transformations: readonly Buffer[]): string {
+    const properties = [ispe(40, 30), ...transformations];
+    const items: TestItem[] = [
+      { id: 1, type, properties: properties.map((_, index) => index + 1) },
+      { id: 2, type: 'Exif', extents: [[0, data.length]] },
+    ];
+    return detailOf({ items, properties, references: [['cdsc', 2, [1]]], data });
+  }
+
+  it('the EXIF orientation turns a HEIC that has neither irot nor imir', () => {
+    const sizes = [1, 2, 3, 4, 5, 6, 7, 8].map((orientation) => withExif(exif(orientation)));
+    expect(sizes).toEqual([WIDE, WIDE, WIDE, WIDE, TALL, TALL, TALL, TALL]);
+    expect(withExif(exif(6, 'II'))).toBe(TALL);
+    expect(withExif(exif(6), 'hvc1', clap(20, 10, 0, 0))).toBe('10x20');
+  });
+
+  it('the EXIF orientation is ignored beside irot or imir, and in an AVIF', () => {
+    expect(withExif(exif(6), 'hvc1', IROT(0))).toBe(WIDE);
+    expect(withExif(exif(6), 'hvc1', IMIR(1))).toBe(WIDE);
+    expect(withExif(exif(6), 'av01')).toBe(WIDE);
+  });
+
+  it('a HEIC whose EXIF metadata is damaged stays as it is', () => {
+    const whole = exif(6);
+    const cut = Array.from({ length: whole.length }, (_, length) => withExif(whole.subarray(0, length)));
+    expect(new Set(cut)).toEqual(new Set([WIDE]));
+    expect(withExif(exif(9))).toBe(WIDE);
+    const items: TestItem[] = [coded(1), { id: 2, type: 'Exif', extents: [[0, 99]] }];
+    const file: TestFile = { items, properties: [ispe(40, 30)], references: [['cdsc', 2, [1]]], data: whole };
+    expect(detailOf(file)).toBe(WIDE);
+  });
+});
+
 describe('probeHeif refuses', () => {
   const properties = [ispe(40, 30)];
 

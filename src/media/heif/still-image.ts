@@ -4,6 +4,7 @@ import type { Size } from '../../layout/geometry.ts';
 import type { ColorConversion } from '../color/conversion.ts';
 import type { ImageProbe } from '../image.ts';
 import { type ColorDescription, colorsOf, toSrgbOf } from './color-description.ts';
+import { turnsByExif } from './exif-orientation.ts';
 import { type PixelMap, translation, wholeOf } from './geometry.ts';
 import { HeifFile, type HeifItem } from './heif-file.ts';
 import { type ImageLayout, layOutSource, transform } from './image-layout.ts';
@@ -32,8 +33,9 @@ export function readStillImage(bytes: Uint8Array): StillImage {
   const file = new HeifFile(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   const { primary } = file;
   const source = layOutSource(file, primary);
-  const layout = transform(source, primary.properties);
-  const alpha = alphaOf(file, primary, source);
+  const properties = [...primary.properties, ...turnsByExif(file, primary, source.images[0]?.item.type)];
+  const layout = transform(source, properties);
+  const alpha = alphaOf(file, { ...primary, properties }, source);
   // Sometimes only the tiles of a grid have a description.
   const described = [primary, ...layout.images.slice(0, 1).map(({ item }) => item)].map(colorsOf);
   const colors = described.find(({ icc, codePoints }) => icc !== undefined || codePoints !== undefined) ?? {};

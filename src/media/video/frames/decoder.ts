@@ -58,6 +58,11 @@ export class Decoder {
     }
   }
 
+  /** Forgets all frames, so that the next packet can be from anywhere in the video. */
+  restart(): void {
+    this.#context.flushBuffers();
+  }
+
   free(): void {
     this.#context.freeContext();
   }

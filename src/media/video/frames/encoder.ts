@@ -3,6 +3,7 @@
 import {
   AV_CODEC_FLAG_FRAME_DURATION,
   AV_CODEC_FLAG_GLOBAL_HEADER,
+  AV_PICTURE_TYPE_I,
   AV_PICTURE_TYPE_NONE,
   AV_PIX_FMT_YUV420P,
   AVCOL_PRI_BT709,
@@ -91,4 +92,8 @@ export function openVideoEncoder(
 /** Otherwise the encoder would place keyframes where the source had them. */
 export function clearPictureType(frame: Frame): void {
   frame.pictType = AV_PICTURE_TYPE_NONE;
+}
+
+export function requestKeyframe(frame: Frame): void {
+  frame.pictType = AV_PICTURE_TYPE_I;
 }

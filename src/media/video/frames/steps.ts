@@ -76,7 +76,7 @@ export function filterSteps(source: FrameFormat): readonly FilterStep[] {
   ];
 }
 
-/** Fits frames that change their size in mid-stream into the size of the first frame. */
+/** Fits frames of other sizes, of a video that changes its size, into the size of the largest. */
 export function refitSteps({ width, height }: Size): readonly FilterStep[] {
   return [
     { filter: 'scale', args: `w=${width}:h=${height}:force_original_aspect_ratio=decrease:force_divisible_by=2` },

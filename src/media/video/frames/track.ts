@@ -10,7 +10,7 @@ import { outputTimeBase, toFrameRate } from '../probe/timing.ts';
 import type { TranscodePlan } from '../transcode-plan.ts';
 import { BarBlender, type TimedBars } from './bar-blender.ts';
 import { Decoder } from './decoder.ts';
-import { clearPictureType, type Encoder, openVideoEncoder } from './encoder.ts';
+import { clearPictureType, type Encoder, openVideoEncoder, requestKeyframe } from './encoder.ts';
 import { evenSide, type Ratio } from './geometry.ts';
 import { FrameClock, type Timestamp } from './frame-clock.ts';
 import { FrameStrokes } from './frame-strokes.ts';
@@ -175,6 +175,8 @@ export class VideoTrack {
     const bars = this.#bars.at(this.#clock.millisecondsAt(this.#shownAt(timeBase, pts)));
     // Without a duration, the last frame would end when it starts, and the index would omit it.
     frame.duration = this.#durationOf(frame, timeBase, pts);
+    // MP4 stores the duration of the frame that is decoded last. After a keyframe, no earlier frame is decoded.
+    if (frame.duration > this.#defaultDuration && this.#isLast(pts)) requestKeyframe(frame);
     frame.pts = pts;
     if (bars.length > 0) this.#blender.blend(frame, bars);
     this.#strokes?.draw(frame);
@@ -187,11 +189,22 @@ export class VideoTrack {
   }
 
   #durationOf({ duration }: Frame, timeBase: Ratio, pts: bigint): bigint {
-    const { frameStep, video } = this.#plan;
-    if (frameStep === 1 && duration > 0n) return avRescaleQ(duration, timeBase, this.#timeBase);
+    const left = this.#ticksOf(this.#plan.video.end) - pts;
+    if (this.#isLast(pts) && left > 0n) return left;
+    if (this.#plan.frameStep === 1 && duration > 0n) return avRescaleQ(duration, timeBase, this.#timeBase);
     // A kept frame also stands for those dropped after it, and no frame lasts beyond the end of the video.
-    const end = BigInt(Math.round((video.end * this.#timeBase.den) / this.#timeBase.num)) - this.#offset;
-    return end > pts && end - pts < this.#defaultDuration ? end - pts : this.#defaultDuration;
+    return left > 0n && left < this.#defaultDuration ? left : this.#defaultDuration;
+  }
+
+  /** Returns true when no frame is kept after this one. */
+  #isLast(pts: bigint): boolean {
+    const { frameStep, video } = this.#plan;
+    return (frameStep === 1 ? pts : pts + this.#defaultDuration) >= this.#ticksOf(video.lastStart);
+  }
+
+  /** Returns a time of the source as a time of the output. */
+  #ticksOf(seconds: number): bigint {
+    return BigInt(Math.round((seconds * this.#timeBase.den) / this.#timeBase.num)) - this.#offset;
   }
 
   /** A frame without a timestamp directly follows the frame before it. */

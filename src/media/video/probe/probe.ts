@@ -1,4 +1,4 @@
-// Describes a video before a render is planned: opens the file, reads its packets and decodes one frame. The result is
+// Describes a video before a render is planned: opens the file, reads its packets and decodes a few frames. The result is
 // plain JSON, because the recipe may be composed in another process.
 
 import { AV_FRAME_FLAG_INTERLACED, AV_PKT_DATA_DISPLAYMATRIX } from 'node-av/constants';
@@ -18,6 +18,7 @@ import { AudioTrial } from '../sound/trial.ts';
 import { Container } from './container.ts';
 import { isEncryptedFile } from './encryption.ts';
 import { needsDolbyVision, peakNitsOf } from './hdr.ts';
+import { LargestFrame } from './largest-frame.ts';
 import { readOrientation } from './orientation.ts';
 import { scan, type TrackScan } from './scan.ts';
 import { readColorTags } from './tags.ts';
@@ -78,14 +79,18 @@ function probeOpened(path: string, format: VideoFormat, { maxSide }: ProbeOption
     assertMaxSide(maxSide, video.stream.codecpar);
     const decoder = new Decoder(video.decoder, video.stream, { maxPixels: decoderPixels(maxSide), threads: 1 });
     closers.push(() => decoder.free());
-    const { tracks, packets, firstFrame } = scan(container, { video: video.stream, decoder, trials }, maxSide);
+    const largest = new LargestFrame(video, maxSide);
+    closers.push(() => largest.free());
+    const scanned = { video: video.stream, decoder, largest, trials };
+    const { tracks, packets, firstFrame } = scan(container, scanned, maxSide);
     closers.push(() => firstFrame.free());
+    const frameSize = largest.orFirst({ width: firstFrame.width, height: firstFrame.height });
     const audible = trials.filter((trial) => trial.isDecodable).map(({ track }) => track);
     const audio = describeAudio(audible, tracks);
     const isEmpty = (index: number): boolean =>
       trials.some(({ track }) => track.stream.index === index) && tracks.get(index)?.packets === 0;
     const isAudioDropped = audio === null && audioStreams(container.streams).some(({ index }) => !isEmpty(index));
-    return toProbe({ container, format, video, tracks, packets, firstFrame, audio, isAudioDropped });
+    return toProbe({ container, format, video, tracks, packets, firstFrame, frameSize, audio, isAudioDropped });
   } finally {
     for (const close of closers.toReversed()) close();
   }
@@ -98,16 +103,19 @@ interface ProbeParts {
   readonly tracks: ReadonlyMap<number, TrackScan>;
   readonly packets: readonly PacketInfo[];
   readonly firstFrame: Frame;
+  /** The largest size of the frames. */
+  readonly frameSize: Size;
   readonly audio: AudioSource | null;
   readonly isAudioDropped: boolean;
 }
 
 function toProbe(parts: ProbeParts): VideoProbe {
-  const { container, format, video, tracks, packets, firstFrame, audio, isAudioDropped } = parts;
+  const { container, format, video, tracks, packets, firstFrame, frameSize, audio, isAudioDropped } = parts;
   const track = tracks.get(video.stream.index);
   if (track === undefined || track.packets === 0) throw undecodable('its video track is empty');
   const claimedSeconds = container.claimedSeconds ?? 0;
-  const { source, canvas } = describeVideo(video, { ...track, end: endOf(track, claimedSeconds) }, firstFrame);
+  const whole = { ...track, end: endOf(track, claimedSeconds) };
+  const { source, canvas } = describeVideo(video, whole, firstFrame, frameSize);
   const start = Math.min(source.start, audio?.start ?? source.start);
   const durationSeconds = Math.max(source.end, audio?.end ?? source.end) - start;
   if (!(durationSeconds > 0)) throw undecodable('its duration is zero');
@@ -141,8 +149,7 @@ function isCuttable({ decoder, interlaced, needsDolbyVision: isDolbyVision }: Vi
   return CUTTABLE_DECODERS.has(decoder) && !interlaced && !isDolbyVision;
 }
 
-function describeVideo({ stream, codec, decoder }: DecodableTrack, track: TrackScan, frame: Frame) {
-  const decoded = { width: frame.width, height: frame.height };
+function describeVideo({ stream, codec, decoder }: DecodableTrack, track: TrackScan, frame: Frame, decoded: Size) {
   const orientation = readOrientation(stream.codecpar.getCodedSideData(AV_PKT_DATA_DISPLAYMATRIX));
   const { square, canvas } = frameGeometry(decoded, pixelAspect(stream, frame), orientation);
   const pixelFormat = pixelFormatOf(frame);

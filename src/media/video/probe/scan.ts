@@ -1,4 +1,4 @@
-// Reads every packet once and decodes only the first frame. Headers can be wrong about duration, frame rate and size,
+// Reads every packet once and decodes only the first frame and some keyframes. Headers can be wrong about duration, frame rate and size,
 // by mistake or on purpose; the packets show what a render will process.
 
 import { AV_NOPTS_VALUE, AV_PKT_DATA_ENCRYPTION_INFO, AV_PKT_FLAG_DISCARD } from 'node-av/constants';
@@ -6,6 +6,7 @@ import { Frame, Packet, type Stream } from 'node-av/lib';
 import { assertMaxSide } from '../dimensions.ts';
 import type { Decoder } from '../frames/decoder.ts';
 import type { PacketInfo } from './cuts.ts';
+import type { LargestFrame } from './largest-frame.ts';
 import type { AudioTrial } from '../sound/trial.ts';
 import { encrypted, undecodable } from '../undecodable.ts';
 import type { Container } from './container.ts';
@@ -38,10 +39,12 @@ const MAX_PACKETS_BEFORE_FRAME = 600;
 interface Scanned {
   readonly video: Stream;
   readonly decoder: Decoder;
+  readonly largest: LargestFrame;
   readonly trials: readonly AudioTrial[];
 }
 
-export function scan(container: Container, { video, decoder, trials }: Scanned, maxSide: number): ScanResult {
+export function scan(container: Container, scanned: Scanned, maxSide: number): ScanResult {
+  const { video, decoder, largest, trials } = scanned;
   const stats = new Map<number, TrackStats>(container.streams.map((stream) => [stream.index, new TrackStats(stream)]));
   const packet = new Packet();
   packet.alloc();
@@ -52,6 +55,7 @@ export function scan(container: Container, { video, decoder, trials }: Scanned, 
       stats.get(packet.streamIndex)?.add(packet);
       if (packet.streamIndex === video.index) {
         search.send(packet);
+        largest.add(packet);
         packets.push(packetInfo(packet));
       }
       for (const trial of trials) if (packet.streamIndex === trial.track.stream.index) trial.send(packet);

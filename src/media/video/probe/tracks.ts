@@ -34,9 +34,12 @@ export function selectVideoTrack(streams: readonly Stream[]): DecodableTrack {
   return selected;
 }
 
-/** Returns candidates in file order, because players play the first one. */
+/** Returns candidates in the order of players: those flagged as default first, otherwise as in the file. */
 export function audioCandidates(streams: readonly Stream[]): readonly DecodableTrack[] {
-  return audioStreams(streams).flatMap((stream) => withDecoder(stream, audioDecoderFor(codecOf(stream))));
+  const isDefault = (stream: Stream): boolean => stream.hasDisposition(AV_DISPOSITION_DEFAULT);
+  const audio = audioStreams(streams);
+  const ordered = [...audio.filter(isDefault), ...audio.filter((stream) => !isDefault(stream))];
+  return ordered.flatMap((stream) => withDecoder(stream, audioDecoderFor(codecOf(stream))));
 }
 
 export function audioStreams(streams: readonly Stream[]): readonly Stream[] {
