@@ -51,7 +51,7 @@ describe('an animated WebP as a video', () => {
     ['in which frames are decoded out of order', { frames: 10, delay: 30, last: 150, seconds: 4.2 }],
     ['with too many frames per second', { frames: 120, delay: 1.2, last: 100, seconds: 2.428 }],
   ])('an animated WebP %s keeps the duration of its last frame', async (_, { frames, delay, last, seconds }) => {
-    const delays = [...new Array<number>(frames - 1).fill(delay), last];
+    const delays = Array.from({ length: frames }, (_frame, index) => (index === frames - 1 ? last : delay));
     const colors = delays.map((each, index) => ({ delay: Math.ceil(each), color: 1 + (index % 3) }));
     const webp = sharp(gifFile(64, 96, colors), { animated: true }).webp({
       lossless: true,
