@@ -44,9 +44,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'errors.ts',
   ],
+  // What an account saved for its renders.
+  brand: ['api', 'store', 'caption', 'errors.ts'],
   webhooks: ['api', 'renders', 'limits', 'fetch', 'mail', 'store', 'account', 'caption', 'telemetry', 'errors.ts'],
   http: [
     'api',
+    'brand',
     'renders',
     'webhooks',
     'fetch',
@@ -65,6 +68,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The website. It needs `media` only for the work directories in which it renders the samples of the home page.
   dashboard: [
     'api',
+    'brand',
     'renders',
     'webhooks',
     'http',
@@ -93,13 +97,14 @@ const INTERFACE_ONLY: Readonly<
 > = {
   dispatch: { from: ['renders', 'http', 'dashboard'], files: ['dispatch/renderer.ts'] },
   store: {
-    from: ['api', 'limits', 'renders', 'webhooks', 'http', 'billing', 'dashboard'],
+    from: ['api', 'limits', 'brand', 'renders', 'webhooks', 'http', 'billing', 'dashboard'],
     files: [
       'store/accounts/account-data.ts',
       'store/accounts/accounts.ts',
       'store/accounts/keys.ts',
       'store/accounts/operator-data.ts',
       'store/audit.ts',
+      'store/brand/styles.ts',
       'store/ledger/credit-notices.ts',
       'store/ledger/holds.ts',
       'store/ledger/ledger.ts',

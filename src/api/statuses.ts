@@ -126,7 +126,18 @@ export const PROBLEMS = {
   server_key_required: {
     status: 403,
     title: 'Server key required',
-    advice: 'Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.',
+    advice: 'Webhooks and styles can be changed only with a live key that has no allowed origins, or in the dashboard.',
+  },
+  style_not_found: {
+    status: 404,
+    title: 'Style not found',
+    advice:
+      'Your account has no style with this name, or not this version of it. Old versions that are unused are deleted.',
+  },
+  too_many_styles: {
+    status: 409,
+    title: 'Too many styles',
+    advice: 'The account has as many styles as it can have; `limit` and `actual` say how many. Delete one first.',
   },
   webhook_not_found: {
     status: 404,

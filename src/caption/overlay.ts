@@ -3,7 +3,7 @@
 import type { Json, ValueOf, ValuesOf } from '../primitives/json-schema.ts';
 import type { SafeAreaName } from './safe-area.ts';
 import type { TimedWord } from './words/timed-words.ts';
-import { type CaptionStyle, PRESET_OR_STYLE, type RequestedStyle } from './style.ts';
+import { type CaptionStyle, NAME_OR_STYLE, type RequestedStyle } from './style.ts';
 
 export const MAX_TEXT_GRAPHEMES = 180;
 export const MAX_TEXT_BYTES = 2_000;
@@ -59,11 +59,11 @@ export const OVERLAY_FIELDS = {
       'Seconds from the first frame at which the bar disappears. Must be later than `start`. By default, the bar stays ' +
       'until the end.',
   },
-  /** A preset, or an object that changes one. */
+  /** A name, or an object that changes what it stands for. */
   style: {
-    ...PRESET_OR_STYLE,
+    ...NAME_OR_STYLE,
     description:
-      'Look of this caption. With a preset, it replaces the `style` of the request. Without one, it changes only the keys it has.',
+      'Look of this caption. With a preset or a saved style, it replaces the `style` of the request. Without one, it changes only the keys it has.',
   },
 } as const satisfies Readonly<Record<string, Json>>;
 

@@ -29,7 +29,7 @@ import {
   MIN_SIDE,
 } from './overlay.ts';
 import { SAFE_AREAS } from './safe-area.ts';
-import { PRESET_OR_STYLE } from './style.ts';
+import { NAME_OR_STYLE } from './style.ts';
 import { DEFAULT_PRESET, STYLE_PRESETS } from './style-presets.ts';
 import { MAX_WORD_GRAPHEMES, MAX_WORDS } from './words/timed-words.ts';
 
@@ -137,9 +137,10 @@ export const CAPTION_FIELDS = {
 /** The look of the captions of every request. */
 export const LOOK_FIELDS = {
   style: {
-    ...PRESET_OR_STYLE,
+    ...NAME_OR_STYLE,
     description:
-      `Look of the captions: a preset (${STYLE_PRESETS.map(quoted).join(', ')}), or an object such as ` +
+      `Look of the captions: a preset (${STYLE_PRESETS.map(quoted).join(', ')}), a style that your account saved (\`acme\`, or ` +
+      '`acme@3` for one of its versions), or an object such as ' +
       `\`{"preset": "box", "size": 1.5}\`, which forms send as JSON text. An overlay can have its own. Default: ${quoted(DEFAULT_PRESET)}.`,
   },
   safe_area: {

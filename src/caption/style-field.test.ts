@@ -66,7 +66,7 @@ describe('the style of a request', () => {
     };
     expect(faultsOf(() => fromJson({ style }))).toEqual([
       '#/style/a~1b unknown_field',
-      '#/style/preset invalid_choice',
+      '#/style/preset unknown_style',
       '#/style/color invalid_color',
       '#/style/background invalid_color',
       '#/style/size out_of_range',
@@ -93,9 +93,9 @@ describe('the style of a request', () => {
   it('a style is rejected when it has the wrong type, an unknown preset or broken JSON', () => {
     expect(faultsOf(() => fromJson({ style: 5 }))).toEqual(['#/style wrong_type']);
     expect(faultsOf(() => fromJson({ style: ['box'] }))).toEqual(['#/style wrong_type']);
-    expect(faultsOf(() => fromJson({ style: 'Box' }))).toEqual(['#/style invalid_choice']);
+    expect(faultsOf(() => fromJson({ style: 'Box' }))).toEqual(['#/style unknown_style']);
     expect(faultsOf(() => fromForm({ style: '{"preset":' }))).toEqual(['#/style invalid_json']);
-    expect(faultsOf(() => fromForm({ style: '["box"]' }))).toEqual(['#/style invalid_choice']);
+    expect(faultsOf(() => fromForm({ style: '["box"]' }))).toEqual(['#/style unknown_style']);
   });
 
   it.each(['outline', 'plain'])('a style conflicts with a background when its preset is %s', (preset) => {
@@ -146,7 +146,7 @@ describe('the style of an overlay', () => {
       '#/overlays/0/text blank',
       '#/overlays/0/style/size out_of_range',
       '#/overlays/1/style/colour unknown_field',
-      '#/style invalid_choice',
+      '#/style unknown_style',
       '#/safe_area invalid_choice',
     ]);
   });

@@ -1,17 +1,20 @@
 // The `style` of a request or an overlay: the name of a preset, or an object that changes one.
 
 import type { FieldFault } from '../errors.ts';
+import { nearestNames } from '../primitives/edit-distance.ts';
 import { orList } from '../primitives/or-list.ts';
 import { capitalize, pointerTo, quoteJson, typeName } from './quote.ts';
 import type { Overlay } from './overlay.ts';
 import { type CaptionStyle, STYLE_FIELDS } from './style.ts';
-import { DEFAULT_PRESET, presetOf, STYLE_PRESETS } from './style-presets.ts';
+import { DEFAULT_PRESET, presetOf, STYLE_PRESETS, type StylePreset } from './style-presets.ts';
 
 type StyleField = (typeof STYLE_FIELDS)[keyof typeof STYLE_FIELDS];
 type ColorField = typeof STYLE_FIELDS.color;
 type SizeField = typeof STYLE_FIELDS.size;
 type HighlightField = typeof STYLE_FIELDS.highlight;
 
+/** The most names that an error lists. */
+const MAX_NAMED = 12;
 const STYLE_KEYS = Object.keys(STYLE_FIELDS) as (keyof typeof STYLE_FIELDS)[];
 
 /**
@@ -33,7 +36,7 @@ export function parseStyle(text: string, pointer: string, faults: FieldFault[]):
 /** Checks the field as a value. Returns undefined when it is omitted or invalid. */
 export function checkStyle(value: unknown, pointer: string, faults: FieldFault[]): CaptionStyle | undefined {
   if (value === undefined || value === null) return undefined;
-  if (typeof value === 'string') return compact({ preset: choice(value, STYLE_PRESETS, 'Style', pointer, faults) });
+  if (typeof value === 'string') return compact({ preset: presetNamed(value, pointer, faults) });
   if (typeof value !== 'object' || Array.isArray(value)) {
     const detail = `Style must be the name of a preset or an object; got ${typeName(value)}.`;
     faults.push({ pointer, code: 'wrong_type', detail });
@@ -76,7 +79,8 @@ export function withStyle(
   });
 }
 
-function conflicts(style: CaptionStyle | undefined, pointer: string, faults: FieldFault[]): boolean {
+/** Reports a background on a preset without one. Returns true if it did. */
+export function conflicts(style: CaptionStyle | undefined, pointer: string, faults: FieldFault[]): boolean {
   const { preset = DEFAULT_PRESET, background } = style ?? {};
   if (background === undefined || presetOf(preset).background !== undefined) return false;
   const detail = `The preset ${preset} has no background. Leave background out, or use bar or box.`;
@@ -101,6 +105,21 @@ export function choice<Name extends string>(
   return undefined;
 }
 
+/** Saved styles have become presets by now, so any other name is unknown. */
+function presetNamed(name: string, pointer: string, faults: FieldFault[]): StylePreset | undefined {
+  const known = STYLE_PRESETS.find((one) => one === name);
+  if (known === undefined) faults.push(unknownStyle(name, STYLE_PRESETS, pointer));
+  return known;
+}
+
+/** `names` are the styles that exist. */
+export function unknownStyle(name: string, names: readonly string[], pointer: string): FieldFault {
+  const nearest = nearestNames(name, names);
+  const advice =
+    nearest.length === 0 ? `Styles are ${names.slice(0, MAX_NAMED).join(', ')}.` : `Did you mean ${orList(nearest)}?`;
+  return { pointer, code: 'unknown_style', detail: `There is no style ${quoteJson(name)}. ${advice}` };
+}
+
 /**
  * Returns the value of a field of a style, or undefined for an omitted value and for an invalid one, which is reported.
  */
@@ -112,6 +131,7 @@ function readValue(
   faults: FieldFault[],
 ): string | number | object | undefined {
   if (value === undefined || value === null) return undefined;
+  if (field === STYLE_FIELDS.preset && typeof value === 'string') return presetNamed(value, pointer, faults);
   if ('oneOf' in field) return highlight(field, value, pointer, faults);
   if ('enum' in field) return choice<string>(value, field.enum, label, pointer, faults);
   if ('pattern' in field) return color(field, value, label, pointer, faults);

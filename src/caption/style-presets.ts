@@ -66,6 +66,17 @@ export type StylePreset = keyof typeof PRESETS;
 export const STYLE_PRESETS = Object.keys(PRESETS) as StylePreset[];
 export const DEFAULT_PRESET: StylePreset = 'bar';
 
+/**
+ * The presets that existed before accounts could save styles. No account has a style of this name, so a request that uses
+ * one needs no lookup. A preset that is added later stays out of this list, because a saved style may have its name
+ * already, and then counts.
+ */
+const UNSAVED_NAMES: ReadonlySet<string> = new Set(['bar', 'bar-light', 'box', 'box-light', 'outline', 'plain']);
+
+export function mayBeSaved(name: string): boolean {
+  return !UNSAVED_NAMES.has(name);
+}
+
 export function presetOf(name: StylePreset = DEFAULT_PRESET): PresetKind {
   return PRESETS[name];
 }

@@ -1,7 +1,7 @@
 // The style of captions: its fields, shared by the API, the workers and the library.
 
 import type { Json, ValueOf, ValuesOf } from '../primitives/json-schema.ts';
-import { DEFAULT_PRESET, presetOf, STYLE_PRESETS } from './style-presets.ts';
+import { DEFAULT_PRESET, presetOf, STYLE_PRESETS, type StylePreset } from './style-presets.ts';
 
 const COLOR = { type: 'string', pattern: '^#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$' } as const;
 
@@ -85,12 +85,13 @@ export function highlightOf({
   return typeof highlight === 'string' ? { mode: highlight } : highlight;
 }
 
-/** A style as a client sends it: the name of a preset, or an object that changes one. */
-export const PRESET_OR_STYLE = {
-  oneOf: [{ type: 'string', enum: STYLE_PRESETS }, { $ref: '#/components/schemas/Style' }],
+/** The name of a preset, or of a saved style such as `acme` or `acme@3`. */
+export const STYLE_NAME = { type: 'string', minLength: 1, maxLength: 50 } as const satisfies Json;
+
+/** A style as a client sends it: a name, or an object that changes what the name stands for. */
+export const NAME_OR_STYLE = {
+  oneOf: [STYLE_NAME, { $ref: '#/components/schemas/Style' }],
 } as const satisfies Json;
 
-export type RequestedStyle = ValueOf<
-  typeof PRESET_OR_STYLE,
-  { readonly Style: { readonly properties: typeof STYLE_FIELDS; readonly required: readonly [] } }
->;
+/** A style where no saved ones exist: the name of a preset, or an object that changes one. */
+export type RequestedStyle = StylePreset | CaptionStyle;

@@ -16,6 +16,7 @@ Usage: storybar <command> [options]
   storybar worker     Render for API servers on other machines.
   storybar render     Caption an image or a video without a server.
   storybar send       Caption an image or a video with a server, and download the result.
+  storybar styles     Keep the styles of your account in a folder.
 
   storybar keys       Manage API keys: create, rotate, suspend, revoke.
   storybar accounts   Manage accounts: plans, approval, suspension.
@@ -37,6 +38,7 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
   worker: async (args) => (await import('./worker-command.ts')).workerCommand(args),
   render: async (args) => (await import('./render-command.ts')).renderCommand(args),
   send: async (args) => (await import('./send/send-command.ts')).sendCommand(args),
+  styles: async (args) => (await import('./styles-command.ts')).stylesCommand(args),
   doctor: async (args) => (await import('./doctor/doctor-command.ts')).doctorCommand(args),
   keys: async (args) => (await import('./keys-command.ts')).keysCommand(args),
   accounts: async (args) => (await import('./accounts-command.ts')).accountsCommand(args),

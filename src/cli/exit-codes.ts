@@ -72,6 +72,8 @@ export const EXIT_CODES = {
   stored_bytes_exceeded: 69,
   test_renders_exceeded: 69,
   server_key_required: 77,
+  style_not_found: 65,
+  too_many_styles: 69,
   webhook_not_found: 65,
   webhook_disabled: 65,
   too_many_webhooks: 69,

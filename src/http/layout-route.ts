@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
 import type { ResponseOf } from '../api/response-schemas.ts';
 import { quoteFor } from '../account/pricing.ts';
+import type { SavedStyles } from '../brand/saved-styles.ts';
 import { wordCount } from '../caption/captions-field.ts';
 import { parseForm } from '../caption/form.ts';
 import { toWebVtt } from '../caption/words/webvtt.ts';
@@ -28,6 +29,7 @@ export interface LayoutDependencies {
   readonly keyRoute: KeyRoute;
   readonly admission: Admission;
   readonly renderer: Renderer;
+  readonly styles: Pick<SavedStyles, 'resolve'>;
   readonly workArea: WorkArea;
   readonly deadlineMs: Readonly<Record<AssetKind, number>>;
   readonly shutdown: AbortSignal;
@@ -55,7 +57,7 @@ export function layoutRoute(dependencies: LayoutDependencies): RouteShorthandOpt
 }
 
 async function handle(
-  { admission, renderer, workArea, deadlineMs, shutdown }: LayoutDependencies,
+  { admission, renderer, styles, workArea, deadlineMs, shutdown }: LayoutDependencies,
   caller: Caller,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -63,7 +65,8 @@ async function handle(
   const lifetime = createRequestSignal(reply.raw, shutdown);
   const directory = workArea.lazyDirectory(randomUUID());
   try {
-    const form = await receiveSmall(request, reply, { shutdown, maxBytes: MAX_BODY_BYTES });
+    const received = await receiveSmall(request, reply, { shutdown, maxBytes: MAX_BODY_BYTES });
+    const form = await styles.resolve(caller.accountId, received);
     const { overlays, canvas, strict, duration } = parseForm({ ...form, allowed: LAYOUT_FIELDS });
     const size = must(canvas, 'the size of the canvas');
     const further = Math.ceil(Math.max(overlays.length, wordCount(overlays)) / CAPTIONS_PER_REQUEST) - 1;

@@ -9,6 +9,7 @@ import type { Actor } from '../store/audit.ts';
 import type { Keys } from '../store/accounts/keys.ts';
 import type { Caller } from '../account/caller.ts';
 import type { Admission } from './access/admission.ts';
+import { assertServerKey } from './access/server-key.ts';
 import type { KeyRoute } from './key-route.ts';
 import { receiveSmall } from './overlay/receive.ts';
 import { idOf, pageOf } from './renders/render-routes.ts';
@@ -50,7 +51,7 @@ export function webhookRoutes(dependencies: WebhookRouteDependencies): RouteGrou
   const { changes } = dependencies;
   const route = (handle: HandleCall): RouteShorthandOptionsWithHandler =>
     dependencies.keyRoute(async (caller, request, reply) => {
-      const actor = await serverKey(dependencies, caller);
+      const actor = await assertServerKey(dependencies.keys, caller, 'manage webhooks');
       return await handle({ caller, accountId: caller.accountId, actor, request, reply });
     });
   const endpoint = `${ENDPOINTS_PATH}/:id`;
@@ -81,14 +82,6 @@ export function webhookRoutes(dependencies: WebhookRouteDependencies): RouteGrou
       );
     },
   };
-}
-
-/** Returns the name of the key for the audit log. */
-async function serverKey({ keys }: WebhookRouteDependencies, { keyId, mode }: Caller): Promise<Actor> {
-  const key = keyId === undefined ? undefined : await keys.get(keyId);
-  if (key !== undefined && mode === 'live' && key.allowedOrigins.length === 0) return `key:${key.id}`;
-  const detail = 'Use a live key without allowed origins to manage webhooks. Test keys and marketplace callers cannot.';
-  throw new AppError('server_key_required', detail);
 }
 
 async function create(

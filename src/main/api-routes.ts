@@ -4,6 +4,7 @@ import { layoutRoute } from '../http/layout-route.ts';
 import { type OverlayDependencies, overlayRoute } from '../http/overlay/overlay-route.ts';
 import { type AccountRenderDependencies, accountRenderRoute } from '../http/playground/account-render.ts';
 import type { RouteGroup } from '../http/route-group.ts';
+import { styleRoutes } from '../http/style-routes.ts';
 import { usageRoute } from '../http/usage-route.ts';
 import { deadlinesOf } from './deadlines.ts';
 import type { ServerParts } from './server-parts.ts';
@@ -14,7 +15,7 @@ export function apiRoutes(
   renders: RenderServices,
   { identifyMember, progress }: Pick<AccountRenderDependencies, 'identifyMember' | 'progress'>,
 ): RouteGroup {
-  const { settings, store, access, renderer, workArea, shutdown } = parts;
+  const { settings, store, access, renderer, styles, workArea, shutdown } = parts;
   const { keyRoute, admission } = access;
   const overlay = overlayDependencies(parts, renders);
   const deadlineMs = deadlinesOf(settings);
@@ -22,8 +23,10 @@ export function apiRoutes(
     register: (app) => {
       app.post('/v1/overlay', overlayRoute(overlay));
       app.post('/playground/account/render', accountRenderRoute({ overlay, identifyMember, progress }));
-      app.post('/v1/layout', layoutRoute({ keyRoute, admission, renderer, workArea, deadlineMs, shutdown }));
+      app.post('/v1/layout', layoutRoute({ keyRoute, admission, renderer, styles, workArea, deadlineMs, shutdown }));
       app.get('/v1/usage', usageRoute({ keyRoute, store }));
+      const { name: marketplace } = access.marketplace;
+      styleRoutes({ keyRoute, admission, styles, keys: store.keys, marketplace, shutdown }).register(app);
     },
   };
 }
@@ -45,6 +48,7 @@ function overlayDependencies(
     links,
     results,
     users: store.users,
+    styles: parts.styles,
     fetcher: parts.fetcher,
     renderer,
     deadlineMs: deadlinesOf(settings),

@@ -2,6 +2,7 @@
 
 import path from 'node:path';
 import type { PlanBook } from '../account/plans.ts';
+import { SavedStyles } from '../brand/saved-styles.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Renderer } from '../dispatch/renderer.ts';
 import { AssetFetcher } from '../fetch/asset-fetcher.ts';
@@ -38,6 +39,7 @@ export interface ServerParts {
   /** Shared by all servers that use the database, or of this server alone. */
   readonly limits: Limits;
   readonly access: AccessServices;
+  readonly styles: SavedStyles;
   readonly workArea: WorkArea;
   readonly uploads: UploadBudget;
   readonly renderer: Renderer;
@@ -82,6 +84,7 @@ export async function openParts(
     store,
     limits,
     access,
+    styles: new SavedStyles(store.styles),
     workArea,
     uploads,
     renderer,

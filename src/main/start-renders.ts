@@ -34,7 +34,7 @@ const RETENTION_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 export async function startRenders(parts: ServerParts): Promise<RenderServices> {
-  const { settings, store, logger, access, fetcher, sender, shutdown } = parts;
+  const { settings, store, logger, access, fetcher, sender, styles, shutdown } = parts;
   const { renders, keys, users } = store;
   const { keyRoute, admission } = access;
   const storage = await openStorage(settings, logger);
@@ -57,7 +57,7 @@ export async function startRenders(parts: ServerParts): Promise<RenderServices> 
     groups: [
       renderRoutes(forRoutes),
       resultRoutes({ renders, storage, sender }),
-      batchRoutes({ ...forRoutes, admission, acceptor, users, fetcher }),
+      batchRoutes({ ...forRoutes, admission, acceptor, users, fetcher, styles }),
     ],
     stop: async (graceMs) => await runner.stop(graceMs),
     close: async () => {

@@ -30,3 +30,14 @@ export function nearestName(typed: string, names: readonly string[]): string | u
   }
   return nearest;
 }
+
+/** Up to three names that are similar, the most similar first. */
+export function nearestNames(typed: string, names: readonly string[]): string[] {
+  const limit = Math.max(2, Math.ceil(typed.length / 3) + 1);
+  return names
+    .map((name) => ({ name, far: name.startsWith(typed) ? 1 : editDistance(typed, name, limit) }))
+    .filter(({ far }) => far < limit)
+    .toSorted((a, b) => a.far - b.far)
+    .slice(0, 3)
+    .map(({ name }) => name);
+}

@@ -16,25 +16,22 @@ import { storeRequest } from './stored-request.ts';
 /** Throws one error with the faults of all requests. */
 export function parseBatch(
   policy: Pick<FetchPolicy, 'faultOf'>,
-  requests: readonly unknown[],
+  forms: readonly ReceivedForm[],
   caller: Caller,
   batchId: string,
 ): NewRender[] {
   const faults: FieldFault[] = [];
   const renders: NewRender[] = [];
   // Lists sort renders of the same moment by id, the highest first, so a batch keeps the order of its requests.
-  const ids = requests
+  const ids = forms
     .map(() => randomUUID())
     .toSorted()
     .toReversed();
-  for (const [index, item] of requests.entries()) {
-    if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-      const detail = `A request must be an object; got ${typeName(item)}.`;
-      faults.push({ pointer: `#/requests/${index}`, code: 'wrong_type', detail });
+  for (const [index, single] of forms.entries()) {
+    if (single.faults.some(({ pointer }) => pointer === '#')) {
+      faults.push(...single.faults.map((one) => ({ ...one, pointer: `#/requests/${index}` })));
       continue;
     }
-    const fields = Object.entries(item).map(([name, value]: [string, unknown]) => ({ name, value }));
-    const single = { fields, isJson: true, faults: [], hasAsset: false, asset: undefined };
     try {
       const parsed = parseRequest(single, policy);
       renders.push(
@@ -55,6 +52,30 @@ export function parseBatch(
   if (first === undefined) return renders;
   const summary = faults.length === 1 ? first.detail : `The batch has ${faults.length} errors.`;
   throw new AppError('invalid_fields', summary, { faults });
+}
+
+/** Each request as a form of its own. One that isn't an object is a form with that fault. */
+export function formsOf(requests: readonly unknown[]): readonly ReceivedForm[] {
+  return requests.map((item) => {
+    const form = { isJson: true, hasAsset: false, asset: undefined };
+    if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+      const detail = `A request must be an object; got ${typeName(item)}.`;
+      return { ...form, fields: [], faults: [{ pointer: '#', code: 'wrong_type', detail }] };
+    }
+    const fields = Object.entries(item).map(([name, value]: [string, unknown]) => ({ name, value }));
+    return { ...form, fields, faults: [] };
+  });
+}
+
+/** Returns the same batch if its requests are as they were sent. */
+export function withRequests(
+  batch: ReceivedForm,
+  sent: readonly ReceivedForm[],
+  forms: readonly ReceivedForm[],
+): ReceivedForm {
+  if (forms.every((form, index) => form === sent[index])) return batch;
+  const requests = forms.map(({ fields }) => Object.fromEntries(fields.map(({ name, value }) => [name, value])));
+  return { ...batch, fields: [{ name: 'requests', value: requests }] };
 }
 
 /** The requests of a batch, not parsed yet. */

@@ -2,6 +2,7 @@
 // version whose programs still work with it, so that two versions of the program can run side by side during a rollout.
 
 import { ACCOUNTS, APPROVAL_AND_KEY_CREATORS, CUSTOMER_REVISIONS, SUBSCRIPTIONS } from './accounts/migrations.ts';
+import { SAVED_STYLES } from './brand/migrations.ts';
 import {
   LINKED_IDENTITIES,
   PASSKEYS,
@@ -179,6 +180,7 @@ export const MIGRATIONS: readonly Migration[] = [
   REQUESTS_WITH_NULLS,
   WAITING_SINCE,
   SHARED_TASKS,
+  SAVED_STYLES,
 ];
 
 export interface SchemaState {

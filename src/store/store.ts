@@ -16,6 +16,7 @@ import { PaymentEvents } from './accounts/payment-events.ts';
 import { PendingWrites } from './ledger/pending-writes.ts';
 import { PostgresLimits } from './postgres-limits.ts';
 import { Renders } from './renders/renders.ts';
+import { Styles } from './brand/styles.ts';
 import { RequestLog } from './requests/request-log.ts';
 import { Passkeys } from './people/passkeys.ts';
 import { SecondFactors } from './people/second-factors.ts';
@@ -46,6 +47,7 @@ export interface Store {
   readonly users: Users;
   readonly sessions: Sessions;
   readonly requests: RequestLog;
+  readonly styles: Styles;
   readonly webhookEndpoints: WebhookEndpoints;
   readonly webhookDeliveries: WebhookDeliveries;
   readonly creditNotices: CreditNotices;
@@ -83,6 +85,7 @@ export function createStore(
     users: new Users(engine, clock),
     sessions: new Sessions(engine, clock),
     requests: new RequestLog(engine),
+    styles: new Styles(engine, clock),
     webhookEndpoints: new WebhookEndpoints(engine, clock, box),
     webhookDeliveries: new WebhookDeliveries(engine, clock, owner, box),
     creditNotices: new CreditNotices(engine, clock),

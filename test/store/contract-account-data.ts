@@ -16,6 +16,8 @@ const NOT_EXPORTED = [
   // Names at the payment provider, and keys of requests that are deleted after a day.
   'customers',
   'idempotency',
+  // The numbers of versions that are exported.
+  'styles',
   // A count of renders that are exported.
   'test_renders',
   // Events of renders, as they were sent to webhook endpoints with links to the results.
@@ -85,6 +87,8 @@ export function accountDataContract(world: () => World): void {
       batch: { ...origin, id: job.batchId },
     });
     await renders.cancel({ accountId }, job.id);
+    const style = { name: 'acme', style: `{"color":"${name}"}` };
+    await world().store.styles.put(accountId, style, { names: 1, versions: 1 }, 'cli:test');
     const { webhookEndpoints, webhookDeliveries } = world().store;
     const endpoint = { id: `endpoint of ${name}`, accountId, url: `https://${name}.example/`, events: [] };
     await webhookEndpoints.create(endpoint, 1, 'cli:test');
@@ -142,6 +146,7 @@ export function accountDataContract(world: () => World): void {
       'batches',
       'asynchronous_renders',
       'requests',
+      'styles',
       'webhook_endpoints',
       'webhook_deliveries',
       'audit_log',

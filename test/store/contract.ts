@@ -21,6 +21,7 @@ import { rendersContract } from './contract-renders.ts';
 import { requestsContract } from './contract-requests.ts';
 import { secondFactorsContract } from './contract-second-factors.ts';
 import { storedBytesContract } from './contract-stored-bytes.ts';
+import { stylesContract } from './contract-styles.ts';
 import { subscriptionsContract } from './contract-subscriptions.ts';
 import { unconfirmedContract } from './contract-unconfirmed.ts';
 import { usersContract } from './contract-users.ts';
@@ -38,6 +39,7 @@ const CONTRACTS = {
   'stored renders': rendersContract,
   'attempts of stored renders': renderAttemptsContract,
   'ends of stored renders': renderEndsContract,
+  'saved styles': stylesContract,
   'stored bytes': storedBytesContract,
   'usage, audit and payments': auditContract,
   'users and sessions': usersContract,

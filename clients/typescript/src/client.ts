@@ -23,6 +23,7 @@ import {
   sleep,
   type TransportSettings,
 } from './transport.ts';
+import { Styles } from './styles.ts';
 import { type Send, WebhookEndpoints, WebhookSecret } from './webhook-endpoints.ts';
 
 type Schemas = components['schemas'];
@@ -78,6 +79,8 @@ const PROGRESS_POLL_SECONDS = 3;
 const SHORTEST_POLL_MS = 1_000;
 
 export class Storybar {
+  /** Styles that the account saved. */
+  readonly styles: Styles;
   /** URLs that get a signed webhook whenever a render ends or a batch is completed. */
   readonly webhookEndpoints: WebhookEndpoints;
   /** The secret that signs webhooks to the `webhook_url` of a request. */
@@ -100,6 +103,7 @@ export class Storybar {
     const boundFetch: typeof fetch = customFetch ?? ((...args) => fetch(...args));
     this.#settings = { fetch: boundFetch, timeoutMs, maxRetries, maxRetryDelayMs, onRetry };
     const send: Send = async (...args) => await this.#request(...args);
+    this.styles = new Styles(send);
     this.webhookEndpoints = new WebhookEndpoints(send);
     this.webhookSecret = new WebhookSecret(send);
   }

@@ -28,6 +28,7 @@ export {
 export type { OnProgress, Progress } from './platform.ts';
 export type { RenderedFile } from './rendered-file.ts';
 export type { Batch, Render, RenderList, RenderOutput, SucceededRender, WebhookEvent } from './renders.ts';
+export type { SavedStyle, Style, Styles, StyleToSave } from './styles.ts';
 export type { RequestOptions } from './transport.ts';
 export type {
   NewWebhookEndpoint,

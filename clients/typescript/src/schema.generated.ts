@@ -172,6 +172,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/styles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List saved styles
+         * @description List saved styles by name, each in its latest version.
+         */
+        get: operations["listStyles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/styles/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a saved style
+         * @description Get the latest version of a style, or the one after `@`.
+         */
+        get: operations["getStyle"];
+        /**
+         * Save a style
+         * @description Save a style under a name. A change makes a new version; equal styles don't. Needs a live key without allowed origins, or a marketplace.
+         */
+        put: operations["saveStyle"];
+        post?: never;
+        /**
+         * Delete a saved style
+         * @description Delete a style with all versions. Renders that were accepted keep it. Needs a live key without allowed origins, or a marketplace.
+         */
+        delete: operations["deleteStyle"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhook-endpoints": {
         parameters: {
             query?: never;
@@ -575,8 +623,8 @@ export interface components {
             position?: number;
             /** @description Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous. An overlay can have its own. */
             lang?: string;
-            /** @description Look of the captions: a preset (`bar`, `bar-light`, `box`, `box-light`, `outline`, `plain`), or an object such as `{"preset": "box", "size": 1.5}`, which forms send as JSON text. An overlay can have its own. Default: `bar`. */
-            style?: ("bar" | "bar-light" | "box" | "box-light" | "outline" | "plain") | components["schemas"]["Style"];
+            /** @description Look of the captions: a preset (`bar`, `bar-light`, `box`, `box-light`, `outline`, `plain`), a style that your account saved (`acme`, or `acme@3` for one of its versions), or an object such as `{"preset": "box", "size": 1.5}`, which forms send as JSON text. An overlay can have its own. Default: `bar`. */
+            style?: string | components["schemas"]["Style"];
             /**
              * @description `none`, `tiktok`, `reels`, `shorts`, `stories` or `all`: keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. `all` fits every app. Default: `none`.
              * @enum {string}
@@ -634,8 +682,8 @@ export interface components {
             position?: number;
             /** @description Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous. An overlay can have its own. */
             lang?: string;
-            /** @description Look of the captions: a preset (`bar`, `bar-light`, `box`, `box-light`, `outline`, `plain`), or an object such as `{"preset": "box", "size": 1.5}`, which forms send as JSON text. An overlay can have its own. Default: `bar`. */
-            style?: ("bar" | "bar-light" | "box" | "box-light" | "outline" | "plain") | components["schemas"]["Style"];
+            /** @description Look of the captions: a preset (`bar`, `bar-light`, `box`, `box-light`, `outline`, `plain`), a style that your account saved (`acme`, or `acme@3` for one of its versions), or an object such as `{"preset": "box", "size": 1.5}`, which forms send as JSON text. An overlay can have its own. Default: `bar`. */
+            style?: string | components["schemas"]["Style"];
             /**
              * @description `none`, `tiktok`, `reels`, `shorts`, `stories` or `all`: keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. `all` fits every app. Default: `none`.
              * @enum {string}
@@ -679,11 +727,44 @@ export interface components {
             start?: number | null;
             /** @description Seconds from the first frame at which the bar disappears. Must be later than `start`. By default, the bar stays until the end. */
             end?: number | null;
-            /** @description Look of this caption. With a preset, it replaces the `style` of the request. Without one, it changes only the keys it has. */
-            style?: ("bar" | "bar-light" | "box" | "box-light" | "outline" | "plain") | components["schemas"]["Style"] | null;
+            /** @description Look of this caption. With a preset or a saved style, it replaces the `style` of the request. Without one, it changes only the keys it has. */
+            style?: string | components["schemas"]["Style"] | null;
         };
-        /** @description Changes a preset. Unknown keys are an error. */
+        /** @description Changes a preset or a saved style. Unknown keys are an error. */
         Style: {
+            /** @description `bar` (default): full-width dark bar, white text. `bar-light`: white bar, black text. `box`: rounded dark label around each line, large bold white text. `box-light`: rounded white label around each line, large bold black text. `outline`: dark outline around large bold letters. `plain`: large bold letters with a soft shadow. Or a saved style. */
+            preset?: string | null;
+            /** @description Color of the text, such as `#ffcc00`, or `#ffcc0080` with transparency. */
+            color?: string | null;
+            /** @description Color of the bar or box. A `conflict` with `outline` and `plain`. */
+            background?: string | null;
+            /** @description Multiplies the font size of a bar. Default: 1, and 1.25 for `box`, `box-light`, `outline`, `plain`. */
+            size?: number | null;
+            /**
+             * @description Default: `center`. Left and right are physical, also for right-to-left text.
+             * @enum {string|null}
+             */
+            align?: "left" | "center" | "right" | null;
+            /**
+             * @description Default: `regular`, and `bold` for `box`, `box-light`, `outline`, `plain`. Scripts without a bold font stay regular; if you ask for bold, with the warning `no_bold`.
+             * @enum {string|null}
+             */
+            weight?: "regular" | "bold" | null;
+            /** @description How the word that is being spoken stands out; needs `captions`. `none` (default); `color`: in another color (`#ffd60a`); `box`: with a rounded box behind it (`#e0245e`, white text); `pop`: larger, in another color; `reveal`: words appear when they are spoken. An object such as `{"mode": "box", "color": "#000000", "background": "#ffffff"}` has other colors. Nothing else moves or changes. */
+            highlight?: ("none" | "color" | "box" | "pop" | "reveal") | {
+                /** @enum {string} */
+                mode: "none" | "color" | "box" | "pop" | "reveal";
+                color?: string;
+                background?: string;
+            } | null;
+            /**
+             * @description With `upper`, all letters are capitals, by the rules of `lang`. Default: `none`.
+             * @enum {string|null}
+             */
+            case?: "none" | "upper" | null;
+        };
+        /** @description The keys of `style`, and defaults for `position`, `safe_area`, `max_words` and `max_lines`. Unknown keys are an error. */
+        SavedStyleRequest: {
             /**
              * @description `bar` (default): full-width dark bar, white text. `bar-light`: white bar, black text. `box`: rounded dark label around each line, large bold white text. `box-light`: rounded white label around each line, large bold black text. `outline`: dark outline around large bold letters. `plain`: large bold letters with a soft shadow.
              * @enum {string|null}
@@ -717,6 +798,17 @@ export interface components {
              * @enum {string|null}
              */
             case?: "none" | "upper" | null;
+            /** @description Vertical center of the bar of `text` (default 50), or of the bars of `captions` (default 80), in percent of the height. Not allowed with `overlays`. */
+            position?: number | null;
+            /**
+             * @description `none`, `tiktok`, `reels`, `shorts`, `stories` or `all`: keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. `all` fits every app. Default: `none`.
+             * @enum {string|null}
+             */
+            safe_area?: "none" | "tiktok" | "reels" | "shorts" | "stories" | "all" | null;
+            /** @description The most words of a page. With it or with `max_lines`, cues are split into pages like transcripts. Only for `captions`. */
+            max_words?: number | null;
+            /** @description The most lines of a page, at the size of the style. Default: 2, for transcripts. Only for `captions`. */
+            max_lines?: number | null;
         };
         Cue: {
             /** @description Its words decide where they are omitted. */
@@ -752,8 +844,8 @@ export interface components {
             position?: number;
             /** @description Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous. An overlay can have its own. */
             lang?: string;
-            /** @description Look of the captions: a preset (`bar`, `bar-light`, `box`, `box-light`, `outline`, `plain`), or an object such as `{"preset": "box", "size": 1.5}`, which forms send as JSON text. An overlay can have its own. Default: `bar`. */
-            style?: ("bar" | "bar-light" | "box" | "box-light" | "outline" | "plain") | components["schemas"]["Style"];
+            /** @description Look of the captions: a preset (`bar`, `bar-light`, `box`, `box-light`, `outline`, `plain`), a style that your account saved (`acme`, or `acme@3` for one of its versions), or an object such as `{"preset": "box", "size": 1.5}`, which forms send as JSON text. An overlay can have its own. Default: `bar`. */
+            style?: string | components["schemas"]["Style"];
             /**
              * @description `none`, `tiktok`, `reels`, `shorts`, `stories` or `all`: keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. `all` fits every app. Default: `none`.
              * @enum {string}
@@ -944,6 +1036,22 @@ export interface components {
             credits: number;
             renders: components["schemas"]["Render"][];
         };
+        SavedStyle: {
+            /** @description Use it as the `style` of a request: `acme`, or `acme@3` for this version. */
+            name: string;
+            /** @description Grows by 1 whenever the style changes. */
+            version: number;
+            /** @description The keys of a style, as they were saved. */
+            style: Record<string, never>;
+            /**
+             * Format: date-time
+             * @description When this version was saved.
+             */
+            updated_at: string;
+        };
+        SavedStyleList: {
+            styles: components["schemas"]["SavedStyle"][];
+        };
         WebhookEndpoint: {
             /** Format: uuid */
             id: string;
@@ -1131,7 +1239,7 @@ export interface components {
              * @description Stable error code. New codes may be added; handle unknown ones by `status`.
              * @enum {string}
              */
-            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures" | "internal_error" | "overloaded" | "out_of_memory" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
+            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "style_not_found" | "too_many_styles" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures" | "internal_error" | "overloaded" | "out_of_memory" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
             /** @description Only with `invalid_fields`: every invalid field. */
             errors?: components["schemas"]["FieldFault"][];
             /** @description Only with limits that are exceeded: the limit. */
@@ -1152,7 +1260,7 @@ export interface components {
             /** @description JSON pointer to the field, such as `#/overlays/1/position`. */
             pointer: string;
             /** @enum {string} */
-            code: "required" | "blank" | "too_long" | "too_large" | "too_many" | "out_of_range" | "not_an_integer" | "wrong_type" | "invalid_json" | "invalid_encoding" | "invalid_language" | "invalid_format" | "invalid_choice" | "invalid_color" | "invalid_captions" | "conflict" | "duplicate" | "unknown_field" | "invalid_url" | "forbidden_address";
+            code: "required" | "blank" | "too_long" | "too_large" | "too_many" | "out_of_range" | "not_an_integer" | "wrong_type" | "invalid_json" | "invalid_encoding" | "invalid_language" | "invalid_format" | "invalid_choice" | "invalid_color" | "invalid_captions" | "unknown_style" | "conflict" | "duplicate" | "unknown_field" | "invalid_url" | "forbidden_address";
             detail: string;
         };
     };
@@ -2550,18 +2658,8 @@ export interface components {
                 "text/html": string;
             };
         };
-        /**
-         * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
-         *
-         *     `key_suspended`: The API key or its account is suspended. Contact the operator.
-         *
-         *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
-         *
-         *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
-         *
-         *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
-         */
-        "Error403-5": {
+        /** @description `style_not_found`: Your account has no style with this name, or not this version of it. Old versions that are unused are deleted. */
+        "Error404-4": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -2582,7 +2680,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "server_key_required";
+                    code?: "style_not_found";
                 };
                 "text/html": string;
             };
@@ -2596,9 +2694,9 @@ export interface components {
          *
          *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
          *
-         *     `server_key_required`: Webhooks can be managed only with a live key that has no allowed origins, or in the dashboard.
+         *     `server_key_required`: Webhooks and styles can be changed only with a live key that has no allowed origins, or in the dashboard.
          */
-        "Error403-6": {
+        "Error403-5": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -2619,7 +2717,7 @@ export interface components {
                 };
             };
         };
-        /** @description `too_many_webhooks`: The account has as many endpoints as it can have; `limit` and `actual` say how many. Delete one first. */
+        /** @description `too_many_styles`: The account has as many styles as it can have; `limit` and `actual` say how many. Delete one first. */
         "Error409-3": {
             headers: {
                 "content-length": components["headers"]["content-length"];
@@ -2638,7 +2736,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "too_many_webhooks";
+                    code?: "too_many_styles";
                 };
             };
         };
@@ -2671,12 +2769,94 @@ export interface components {
                 };
             };
         };
+        /** @description `style_not_found`: Your account has no style with this name, or not this version of it. Old versions that are unused are deleted. */
+        "Error404-5": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "style_not_found";
+                };
+            };
+        };
+        /**
+         * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
+         *
+         *     `key_suspended`: The API key or its account is suspended. Contact the operator.
+         *
+         *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
+         *
+         *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
+         *
+         *     `server_key_required`: Webhooks and styles can be changed only with a live key that has no allowed origins, or in the dashboard.
+         */
+        "Error403-6": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "server_key_required";
+                };
+                "text/html": string;
+            };
+        };
+        /** @description `too_many_webhooks`: The account has as many endpoints as it can have; `limit` and `actual` say how many. Delete one first. */
+        "Error409-4": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "too_many_webhooks";
+                };
+            };
+        };
         /**
          * @description `webhook_not_found`: Your account has no endpoint or delivery with this id. Deliveries are deleted after 30 days.
          *
          *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
          */
-        "Error404-4": {
+        "Error404-6": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -2707,7 +2887,7 @@ export interface components {
          *
          *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
          */
-        "Error404-5": {
+        "Error404-7": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -2729,7 +2909,7 @@ export interface components {
             };
         };
         /** @description `webhook_disabled`: The endpoint is disabled or has been deleted, so nothing is sent to it. Enable it first. */
-        "Error409-4": {
+        "Error409-5": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -3484,6 +3664,171 @@ export interface operations {
             503: components["responses"]["Error503-4"];
         };
     };
+    listStyles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The styles. */
+            200: {
+                headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedStyleList"];
+                };
+            };
+            400: components["responses"]["Error400-7"];
+            401: components["responses"]["Error401-3"];
+            403: components["responses"]["Error403-3"];
+            408: components["responses"]["Error408-3"];
+            429: components["responses"]["Error429-3"];
+            500: components["responses"]["Error500-3"];
+            503: components["responses"]["Error503-3"];
+        };
+    };
+    getStyle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Such as `acme` or `acme@3`. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The style. */
+            200: {
+                headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedStyle"];
+                };
+            };
+            400: components["responses"]["Error400-7"];
+            401: components["responses"]["Error401-3"];
+            403: components["responses"]["Error403-3"];
+            404: components["responses"]["Error404-4"];
+            408: components["responses"]["Error408-3"];
+            429: components["responses"]["Error429-3"];
+            500: components["responses"]["Error500-3"];
+            503: components["responses"]["Error503-3"];
+        };
+    };
+    saveStyle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Lowercase letters, digits and hyphens. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavedStyleRequest"];
+            };
+        };
+        responses: {
+            /** @description The style with its version. */
+            200: {
+                headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedStyle"];
+                };
+            };
+            400: components["responses"]["Error400-2"];
+            401: components["responses"]["Error401-2"];
+            403: components["responses"]["Error403-5"];
+            408: components["responses"]["Error408-2"];
+            409: components["responses"]["Error409-3"];
+            413: components["responses"]["Error413-2"];
+            415: components["responses"]["Error415-2"];
+            429: components["responses"]["Error429-6"];
+            500: components["responses"]["Error500-2"];
+            503: components["responses"]["Error503-4"];
+        };
+    };
+    deleteStyle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Lowercase letters, digits and hyphens. */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400-4"];
+            401: components["responses"]["Error401-2"];
+            403: components["responses"]["Error403-5"];
+            404: components["responses"]["Error404-5"];
+            408: components["responses"]["Error408-2"];
+            415: components["responses"]["Error415-2"];
+            429: components["responses"]["Error429-4"];
+            500: components["responses"]["Error500-2"];
+            503: components["responses"]["Error503-4"];
+        };
+    };
     listWebhookEndpoints: {
         parameters: {
             query?: never;
@@ -3514,7 +3859,7 @@ export interface operations {
             };
             400: components["responses"]["Error400-7"];
             401: components["responses"]["Error401-3"];
-            403: components["responses"]["Error403-5"];
+            403: components["responses"]["Error403-6"];
             408: components["responses"]["Error408-3"];
             429: components["responses"]["Error429-3"];
             500: components["responses"]["Error500-3"];
@@ -3556,9 +3901,9 @@ export interface operations {
             };
             400: components["responses"]["Error400-2"];
             401: components["responses"]["Error401-2"];
-            403: components["responses"]["Error403-6"];
+            403: components["responses"]["Error403-5"];
             408: components["responses"]["Error408-2"];
-            409: components["responses"]["Error409-3"];
+            409: components["responses"]["Error409-4"];
             413: components["responses"]["Error413-2"];
             415: components["responses"]["Error415-2"];
             429: components["responses"]["Error429-6"];
@@ -3599,8 +3944,8 @@ export interface operations {
             };
             400: components["responses"]["Error400-7"];
             401: components["responses"]["Error401-3"];
-            403: components["responses"]["Error403-5"];
-            404: components["responses"]["Error404-4"];
+            403: components["responses"]["Error403-6"];
+            404: components["responses"]["Error404-6"];
             408: components["responses"]["Error408-3"];
             429: components["responses"]["Error429-3"];
             500: components["responses"]["Error500-3"];
@@ -3638,8 +3983,8 @@ export interface operations {
             };
             400: components["responses"]["Error400-4"];
             401: components["responses"]["Error401-2"];
-            403: components["responses"]["Error403-6"];
-            404: components["responses"]["Error404-5"];
+            403: components["responses"]["Error403-5"];
+            404: components["responses"]["Error404-7"];
             408: components["responses"]["Error408-2"];
             415: components["responses"]["Error415-2"];
             429: components["responses"]["Error429-4"];
@@ -3680,8 +4025,8 @@ export interface operations {
             };
             400: components["responses"]["Error400-4"];
             401: components["responses"]["Error401-2"];
-            403: components["responses"]["Error403-6"];
-            404: components["responses"]["Error404-5"];
+            403: components["responses"]["Error403-5"];
+            404: components["responses"]["Error404-7"];
             408: components["responses"]["Error408-2"];
             415: components["responses"]["Error415-2"];
             429: components["responses"]["Error429-4"];
@@ -3722,8 +4067,8 @@ export interface operations {
             };
             400: components["responses"]["Error400-4"];
             401: components["responses"]["Error401-2"];
-            403: components["responses"]["Error403-6"];
-            404: components["responses"]["Error404-5"];
+            403: components["responses"]["Error403-5"];
+            404: components["responses"]["Error404-7"];
             408: components["responses"]["Error408-2"];
             415: components["responses"]["Error415-2"];
             429: components["responses"]["Error429-4"];
@@ -3768,8 +4113,8 @@ export interface operations {
             };
             400: components["responses"]["Error400-2"];
             401: components["responses"]["Error401-2"];
-            403: components["responses"]["Error403-6"];
-            404: components["responses"]["Error404-5"];
+            403: components["responses"]["Error403-5"];
+            404: components["responses"]["Error404-7"];
             408: components["responses"]["Error408-2"];
             413: components["responses"]["Error413-2"];
             415: components["responses"]["Error415-2"];
@@ -3812,10 +4157,10 @@ export interface operations {
             };
             400: components["responses"]["Error400-4"];
             401: components["responses"]["Error401-2"];
-            403: components["responses"]["Error403-6"];
-            404: components["responses"]["Error404-5"];
+            403: components["responses"]["Error403-5"];
+            404: components["responses"]["Error404-7"];
             408: components["responses"]["Error408-2"];
-            409: components["responses"]["Error409-4"];
+            409: components["responses"]["Error409-5"];
             415: components["responses"]["Error415-2"];
             429: components["responses"]["Error429-6"];
             500: components["responses"]["Error500-2"];
@@ -3859,7 +4204,7 @@ export interface operations {
             };
             400: components["responses"]["Error400-3"];
             401: components["responses"]["Error401-3"];
-            403: components["responses"]["Error403-5"];
+            403: components["responses"]["Error403-6"];
             408: components["responses"]["Error408-3"];
             429: components["responses"]["Error429-3"];
             500: components["responses"]["Error500-3"];
@@ -3899,8 +4244,8 @@ export interface operations {
             };
             400: components["responses"]["Error400-7"];
             401: components["responses"]["Error401-3"];
-            403: components["responses"]["Error403-5"];
-            404: components["responses"]["Error404-4"];
+            403: components["responses"]["Error403-6"];
+            404: components["responses"]["Error404-6"];
             408: components["responses"]["Error408-3"];
             429: components["responses"]["Error429-3"];
             500: components["responses"]["Error500-3"];
@@ -3941,10 +4286,10 @@ export interface operations {
             };
             400: components["responses"]["Error400-4"];
             401: components["responses"]["Error401-2"];
-            403: components["responses"]["Error403-6"];
-            404: components["responses"]["Error404-5"];
+            403: components["responses"]["Error403-5"];
+            404: components["responses"]["Error404-7"];
             408: components["responses"]["Error408-2"];
-            409: components["responses"]["Error409-4"];
+            409: components["responses"]["Error409-5"];
             415: components["responses"]["Error415-2"];
             429: components["responses"]["Error429-6"];
             500: components["responses"]["Error500-2"];
@@ -3981,7 +4326,7 @@ export interface operations {
             };
             400: components["responses"]["Error400-7"];
             401: components["responses"]["Error401-3"];
-            403: components["responses"]["Error403-5"];
+            403: components["responses"]["Error403-6"];
             408: components["responses"]["Error408-3"];
             429: components["responses"]["Error429-3"];
             500: components["responses"]["Error500-3"];
@@ -4022,7 +4367,7 @@ export interface operations {
             };
             400: components["responses"]["Error400-2"];
             401: components["responses"]["Error401-2"];
-            403: components["responses"]["Error403-6"];
+            403: components["responses"]["Error403-5"];
             408: components["responses"]["Error408-2"];
             413: components["responses"]["Error413-2"];
             415: components["responses"]["Error415-2"];

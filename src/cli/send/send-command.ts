@@ -2,11 +2,12 @@
 // interrupted command can be continued.
 
 import { randomUUID } from 'node:crypto';
-import { type ClientSettings, readClientSettings } from '../../config/settings.ts';
+import { readClientSettings } from '../../config/settings.ts';
 import { CAPTION_OPTIONS, captionFields } from '../caption-options.ts';
 import { UsageError } from '../exit-codes.ts';
 import { parseOptions } from '../parse-options.ts';
 import { printer } from '../print.ts';
+import { serverOf } from '../server-options.ts';
 import { withInterrupts } from './interrupts.ts';
 import { Reporter } from './reporter.ts';
 import { Sending } from './sending.ts';
@@ -73,19 +74,4 @@ export async function sendCommand(args: string[]): Promise<void> {
     else if (resume !== undefined) await sending.finish(resume, undefined);
     else await sending.send(asset, fields, idempotencyKey);
   });
-}
-
-function serverOf(
-  settings: ClientSettings,
-  url = settings.serverUrl,
-  key = settings.apiKey,
-): { url: string; key: string } {
-  if (!/^https?:\/\//iu.test(url) || !URL.canParse(url)) {
-    const got = url === '' ? '' : `; got "${url}"`;
-    throw new UsageError(`give the URL of the server with --url or STORYBAR_URL${got}`);
-  }
-  if (key === '') throw new UsageError('give your API key with STORYBAR_API_KEY or --key');
-  // A header can't contain other characters, and the error of the HTTP client would repeat the key.
-  if (!/^[\x21-\x7e]+$/u.test(key)) throw new UsageError("the API key has characters that a key can't have");
-  return { url, key };
 }

@@ -1,8 +1,9 @@
 // The steps of an admitted request, from top to bottom:
-// receive -> parse -> idempotency -> fetch -> the steps of every render, in renders/perform-render.ts -> send or store
+// receive -> resolve names of styles -> parse -> idempotency -> fetch -> the steps of every render, in renders/perform-render.ts -> send or store
 // An asynchronous request ends after `parse`. Its render is stored, and the runner takes the other steps.
 
 import { asyncLimits } from '../../account/plans.ts';
+import type { SavedStyles } from '../../brand/saved-styles.ts';
 import type { Lease, LeaseRequest, Renderer } from '../../dispatch/renderer.ts';
 import type { AssetFetcher } from '../../fetch/asset-fetcher.ts';
 import { workerKindFor } from '../../media/asset.ts';
@@ -30,6 +31,7 @@ import { performRender } from '../../renders/perform-render.ts';
 export interface HandlerDependencies extends ReceiveDependencies, AccountServices, DeliverDependencies {
   readonly users: Pick<Users, 'list'>;
   readonly idempotency: IdempotencyKeys;
+  readonly styles: Pick<SavedStyles, 'resolve'>;
   readonly fetcher: AssetFetcher;
   readonly acceptor: RenderAcceptor;
   readonly renderer: Renderer;
@@ -69,18 +71,20 @@ function leaseRequestOf(
   };
 }
 
-/** With a lease, the upload ends early when the queue for its kind is full. */
+/** With a lease, the upload ends early when the queue for its kind is full. Names of saved styles end here. */
 async function receiveUpload(
   dependencies: HandlerDependencies,
   context: OverlayContext,
   lease: Lease | undefined,
 ): Promise<Upload> {
-  const { limits } = context.caller.plan;
-  return await receive(dependencies, context, lease ? limits : asyncLimits(limits), {
+  const { accountId, plan } = context.caller;
+  const { limits } = plan;
+  const upload = await receive(dependencies, context, lease ? limits : asyncLimits(limits), {
     hash: context.idempotencyKey !== undefined,
     isAsync: lease === undefined,
     onKind: (kind) => lease?.choose(kind),
   });
+  return await dependencies.styles.resolve(accountId, upload);
 }
 
 async function parse(

@@ -10,7 +10,8 @@ import {
   LOOK_FIELDS,
   RENDER_FIELDS,
 } from '../../caption/request-fields.ts';
-import { STYLE_FIELDS } from '../../caption/style.ts';
+import { SAVED_STYLE_FIELDS } from '../../caption/saved-style.ts';
+import { STYLE_FIELDS, STYLE_NAME } from '../../caption/style.ts';
 import { ref } from '../../api/schema-parts.ts';
 import type { Json } from '../../primitives/json-schema.ts';
 import { header } from './openapi-parts.ts';
@@ -104,8 +105,20 @@ export const OVERLAY_SCHEMA: Json = {
 /** A style as an object. */
 export const STYLE_SCHEMA: Json = {
   type: 'object',
-  description: 'Changes a preset. Unknown keys are an error.',
-  properties: nullable(STYLE_FIELDS),
+  description: 'Changes a preset or a saved style. Unknown keys are an error.',
+  properties: nullable({
+    ...STYLE_FIELDS,
+    preset: { ...STYLE_NAME, description: `${STYLE_FIELDS.preset.description} Or a saved style.` },
+  }),
+  additionalProperties: false,
+};
+
+/** A style to save. */
+export const SAVED_STYLE_SCHEMA: Json = {
+  type: 'object',
+  description:
+    'The keys of `style`, and defaults for `position`, `safe_area`, `max_words` and `max_lines`. Unknown keys are an error.',
+  properties: nullable(SAVED_STYLE_FIELDS),
   additionalProperties: false,
 };
 

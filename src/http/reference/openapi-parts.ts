@@ -52,7 +52,7 @@ interface OperationParts {
   readonly id: string;
   readonly summary: string;
   readonly description: string;
-  readonly tag: 'Rendering' | 'Stored renders' | 'Webhooks' | 'Account' | 'Service';
+  readonly tag: 'Rendering' | 'Stored renders' | 'Brand' | 'Webhooks' | 'Account' | 'Service';
   readonly parameters?: readonly Json[];
   readonly body?: Json;
   /** Responses by status. */

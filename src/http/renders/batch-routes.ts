@@ -4,11 +4,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../account/caller.ts';
 import type { ResponseOf } from '../../api/response-schemas.ts';
+import type { SavedStyles } from '../../brand/saved-styles.ts';
 import { AppError } from '../../errors.ts';
 import type { AssetFetcher } from '../../fetch/asset-fetcher.ts';
 import type { RenderAcceptor } from '../../renders/accept.ts';
 import { REPLAYED } from '../../renders/idempotency.ts';
-import { parseBatch, requestsOf } from '../../renders/parse-batch.ts';
+import { formsOf, parseBatch, requestsOf, withRequests } from '../../renders/parse-batch.ts';
 import { cancelRender, deleteEnded } from '../../renders/render-actions.ts';
 import { BATCHES_PATH, batchToJson, MAX_BATCH } from '../../renders/render-view.ts';
 import { urlPolicyFor } from '../../renders/webhook-url-rule.ts';
@@ -23,6 +24,7 @@ import { idOf, type RenderRouteDependencies, scopeOf } from './render-routes.ts'
 export interface BatchDependencies extends RenderRouteDependencies {
   readonly admission: Admission;
   readonly acceptor: RenderAcceptor;
+  readonly styles: Pick<SavedStyles, 'resolveAll'>;
   readonly users: Pick<Users, 'list'>;
   readonly fetcher: Pick<AssetFetcher, 'policy'>;
 }
@@ -64,14 +66,17 @@ async function create(
   });
   links.assertAsyncAvailable(request);
   const idempotencyKey = readIdempotencyKey(request.headers);
-  const form = await receiveSmall(request, reply, {
+  const received = await receiveSmall(request, reply, {
     shutdown: dependencies.shutdown,
     advice: 'Send the batch as application/json.',
   });
-  const requests = requestsOf(form);
+  const requests = requestsOf(received);
   const fieldNames = requests.flatMap((item) => Object.keys(item ?? {}));
   const policy = await urlPolicyFor(dependencies.users, caller, dependencies.fetcher.policy, fieldNames);
-  const renders = parseBatch(policy, requests, caller, request.id);
+  const sent = formsOf(requests);
+  const forms = await dependencies.styles.resolveAll(caller.accountId, sent);
+  const renders = parseBatch(policy, forms, caller, request.id);
+  const form = withRequests(received, sent, forms);
   const accepted = await acceptor.acceptBatch({ batchId: request.id, caller, idempotencyKey, form, renders });
   reply.code(202).headers({
     location: `${BATCHES_PATH}/${accepted.batchId}`,

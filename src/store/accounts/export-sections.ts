@@ -115,6 +115,12 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     order: ['at', 'id'],
   },
   {
+    name: 'styles',
+    from: 'style_versions where account_id = :accountId',
+    columns: 'name, version, style, created_at, used_at',
+    order: ['name', 'version'],
+  },
+  {
     name: 'webhook_endpoints',
     from: 'webhook_endpoints where account_id = :accountId',
     columns: 'id, url, events, state, disabled_reason, disabled_at, failing_since, created_at',
@@ -135,4 +141,4 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
 ];
 
 /** Columns that are stored as JSON text. */
-export const JSON_COLUMNS = new Set(['allowed_origins', 'request', 'error', 'faults', 'details', 'events']);
+export const JSON_COLUMNS = new Set(['allowed_origins', 'request', 'error', 'faults', 'details', 'events', 'style']);

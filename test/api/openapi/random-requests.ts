@@ -46,6 +46,8 @@ function specialFields(world: World): Readonly<Record<string, fc.Arbitrary<unkno
     text: anyCaption,
     captions: fc.constantFrom(SUBTITLES, `WEBVTT\n\n${SUBTITLES.replaceAll(',', '.')}`, 'no cues'),
     asset: fc.constantFrom(...world.assets),
+    style: fc.constantFrom('box', 'acme', { preset: 'bar', size: 1.5 }, { color: '#ff0000', align: 'left' }),
+    preset: fc.constantFrom('bar', 'box', 'outline'),
     lang: fc.constantFrom('ja', 'zh-Hant', 'ar'),
     duration: fc.integer({ min: 1, max: 30 }),
     cursor: fc.constantFrom('', '', '0'),

@@ -16,8 +16,8 @@ class StyleHighlight(_StyleHighlightRequired, total=False):
 
 
 class Style(TypedDict, total=False):
-    preset: Optional[Literal["bar", "bar-light", "box", "box-light", "outline", "plain"]]
-    """``bar`` (default): full-width dark bar, white text. ``bar-light``: white bar, black text. ``box``: rounded dark label around each line, large bold white text. ``box-light``: rounded white label around each line, large bold black text. ``outline``: dark outline around large bold letters. ``plain``: large bold letters with a soft shadow."""
+    preset: Optional[str]
+    """``bar`` (default): full-width dark bar, white text. ``bar-light``: white bar, black text. ``box``: rounded dark label around each line, large bold white text. ``box-light``: rounded white label around each line, large bold black text. ``outline``: dark outline around large bold letters. ``plain``: large bold letters with a soft shadow. Or a saved style."""
     color: Optional[str]
     """Color of the text, such as ``#ffcc00``, or ``#ffcc0080`` with transparency."""
     background: Optional[str]
@@ -48,8 +48,8 @@ class Overlay(_OverlayRequired, total=False):
     """Seconds from the first frame of a video at which the bar appears. Default: 0. Ignored for images."""
     end: Optional[float]
     """Seconds from the first frame at which the bar disappears. Must be later than ``start``. By default, the bar stays until the end."""
-    style: Optional[Union[Literal["bar", "bar-light", "box", "box-light", "outline", "plain"], Style]]
-    """Look of this caption. With a preset, it replaces the ``style`` of the request. Without one, it changes only the keys it has."""
+    style: Optional[Union[str, Style]]
+    """Look of this caption. With a preset or a saved style, it replaces the ``style`` of the request. Without one, it changes only the keys it has."""
 
 
 class LayoutFields(TypedDict, total=False):
@@ -71,8 +71,8 @@ class LayoutFields(TypedDict, total=False):
     """Vertical center of the bar of ``text`` (default 50), or of the bars of ``captions`` (default 80), in percent of the height. Not allowed with ``overlays``."""
     lang: str
     """Language of the captions as a BCP 47 tag, such as ``ja`` or ``zh-Hant``. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous. An overlay can have its own."""
-    style: Union[Literal["bar", "bar-light", "box", "box-light", "outline", "plain"], Style]
-    """Look of the captions: a preset (``bar``, ``bar-light``, ``box``, ``box-light``, ``outline``, ``plain``), or an object such as ``{'preset': 'box', 'size': 1.5}``, which forms send as JSON text. An overlay can have its own. Default: ``bar``."""
+    style: Union[str, Style]
+    """Look of the captions: a preset (``bar``, ``bar-light``, ``box``, ``box-light``, ``outline``, ``plain``), a style that your account saved (``acme``, or ``acme@3`` for one of its versions), or an object such as ``{'preset': 'box', 'size': 1.5}``, which forms send as JSON text. An overlay can have its own. Default: ``bar``."""
     safe_area: Literal["none", "tiktok", "reels", "shorts", "stories", "all"]
     """``none``, ``tiktok``, ``reels``, ``shorts``, ``stories`` or ``all``: keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. ``all`` fits every app. Default: ``none``."""
     strict: bool
@@ -102,8 +102,8 @@ class CaptionFields(TypedDict, total=False):
     """Vertical center of the bar of ``text`` (default 50), or of the bars of ``captions`` (default 80), in percent of the height. Not allowed with ``overlays``."""
     lang: str
     """Language of the captions as a BCP 47 tag, such as ``ja`` or ``zh-Hant``. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous. An overlay can have its own."""
-    style: Union[Literal["bar", "bar-light", "box", "box-light", "outline", "plain"], Style]
-    """Look of the captions: a preset (``bar``, ``bar-light``, ``box``, ``box-light``, ``outline``, ``plain``), or an object such as ``{'preset': 'box', 'size': 1.5}``, which forms send as JSON text. An overlay can have its own. Default: ``bar``."""
+    style: Union[str, Style]
+    """Look of the captions: a preset (``bar``, ``bar-light``, ``box``, ``box-light``, ``outline``, ``plain``), a style that your account saved (``acme``, or ``acme@3`` for one of its versions), or an object such as ``{'preset': 'box', 'size': 1.5}``, which forms send as JSON text. An overlay can have its own. Default: ``bar``."""
     safe_area: Literal["none", "tiktok", "reels", "shorts", "stories", "all"]
     """``none``, ``tiktok``, ``reels``, ``shorts``, ``stories`` or ``all``: keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. ``all`` fits every app. Default: ``none``."""
     strict: bool
@@ -211,7 +211,7 @@ Usage = TypedDict(
 class FieldFault(TypedDict):
     pointer: str
     """JSON pointer to the field, such as ``#/overlays/1/position``."""
-    code: Literal["required", "blank", "too_long", "too_large", "too_many", "out_of_range", "not_an_integer", "wrong_type", "invalid_json", "invalid_encoding", "invalid_language", "invalid_format", "invalid_choice", "invalid_color", "invalid_captions", "conflict", "duplicate", "unknown_field", "invalid_url", "forbidden_address"]
+    code: Literal["required", "blank", "too_long", "too_large", "too_many", "out_of_range", "not_an_integer", "wrong_type", "invalid_json", "invalid_encoding", "invalid_language", "invalid_format", "invalid_choice", "invalid_color", "invalid_captions", "unknown_style", "conflict", "duplicate", "unknown_field", "invalid_url", "forbidden_address"]
     detail: str
 
 
@@ -224,7 +224,7 @@ class _ProblemRequired(TypedDict):
     """What is wrong with this request and how to fix it. The wording may change."""
     instance: str
     """The id of the request, also sent as ``x-request-id``. In the error of a stored render, the id of the render."""
-    code: Literal["malformed_body", "invalid_idempotency_key", "invalid_fields", "invalid_signature", "missing_api_key", "invalid_api_key", "marketplace_refused", "payment_failed", "subscription_inactive", "key_suspended", "approval_required", "origin_not_allowed", "form_refused", "role_not_allowed", "async_disabled", "async_not_allowed", "render_not_found", "result_expired", "range_not_satisfiable", "too_many_queued", "stored_bytes_exceeded", "test_renders_exceeded", "server_key_required", "webhook_not_found", "webhook_disabled", "too_many_webhooks", "not_found", "method_not_allowed", "upload_too_slow", "idempotency_in_flight", "request_too_large", "asset_too_large", "asset_too_many_pixels", "asset_dimensions_too_large", "asset_too_long", "asset_frame_rate_too_high", "asset_too_heavy", "unsupported_content_type", "unsupported_asset", "idempotency_mismatch", "asset_undecodable", "asset_unreachable", "strict_warnings", "rate_limited", "too_many_renders", "quota_exceeded", "too_many_failed_keys", "too_many_failures", "internal_error", "overloaded", "out_of_memory", "renderer_unavailable", "storage_unavailable", "storage_full", "payment_unavailable", "shutting_down", "deadline_exceeded"]
+    code: Literal["malformed_body", "invalid_idempotency_key", "invalid_fields", "invalid_signature", "missing_api_key", "invalid_api_key", "marketplace_refused", "payment_failed", "subscription_inactive", "key_suspended", "approval_required", "origin_not_allowed", "form_refused", "role_not_allowed", "async_disabled", "async_not_allowed", "render_not_found", "result_expired", "range_not_satisfiable", "too_many_queued", "stored_bytes_exceeded", "test_renders_exceeded", "server_key_required", "style_not_found", "too_many_styles", "webhook_not_found", "webhook_disabled", "too_many_webhooks", "not_found", "method_not_allowed", "upload_too_slow", "idempotency_in_flight", "request_too_large", "asset_too_large", "asset_too_many_pixels", "asset_dimensions_too_large", "asset_too_long", "asset_frame_rate_too_high", "asset_too_heavy", "unsupported_content_type", "unsupported_asset", "idempotency_mismatch", "asset_undecodable", "asset_unreachable", "strict_warnings", "rate_limited", "too_many_renders", "quota_exceeded", "too_many_failed_keys", "too_many_failures", "internal_error", "overloaded", "out_of_memory", "renderer_unavailable", "storage_unavailable", "storage_full", "payment_unavailable", "shutting_down", "deadline_exceeded"]
     """Stable error code. New codes may be added; handle unknown ones by ``status``."""
 
 

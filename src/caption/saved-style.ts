@@ -1,0 +1,112 @@
+// A style that an account saved under a name: every key of a style, and fields of requests that it has defaults for.
+
+import type { FieldFault } from '../errors.ts';
+import type { Json } from '../primitives/json-schema.ts';
+import { FieldReader } from './field-reader.ts';
+import { parsePaging } from './paging-fields.ts';
+import { parsePositionField } from './position-field.ts';
+import { pointerTo, quoteJson } from './quote.ts';
+import { CAPTION_FIELDS, LOOK_FIELDS } from './request-fields.ts';
+import type { SafeAreaName } from './safe-area.ts';
+import { parseSafeArea } from './safe-area-field.ts';
+import { checkStyle, conflicts } from './style-field.ts';
+import { type CaptionStyle, STYLE_FIELDS } from './style.ts';
+import { STYLE_PRESETS } from './style-presets.ts';
+
+/** Fields of a request that a style sets where the request doesn't. */
+const DEFAULT_FIELDS = {
+  position: CAPTION_FIELDS.position,
+  safe_area: LOOK_FIELDS.safe_area,
+  max_words: CAPTION_FIELDS.max_words,
+  max_lines: CAPTION_FIELDS.max_lines,
+} as const satisfies Readonly<Record<string, Json>>;
+
+type DefaultName = keyof typeof DEFAULT_FIELDS;
+const DEFAULT_NAMES = Object.keys(DEFAULT_FIELDS) as DefaultName[];
+
+export const SAVED_STYLE_FIELDS = { ...STYLE_FIELDS, ...DEFAULT_FIELDS } as const;
+const SAVED_NAMES = Object.keys(SAVED_STYLE_FIELDS);
+
+export interface StyleDefaults {
+  readonly position?: number;
+  readonly safe_area?: SafeAreaName;
+  readonly max_words?: number;
+  readonly max_lines?: number;
+}
+
+export type SavedStyle = CaptionStyle & StyleDefaults;
+
+/** The pattern of a name, without a version. */
+export const STYLE_NAME_PATTERN = '^[a-z0-9][a-z0-9-]{0,39}$';
+const STYLE_NAME = new RegExp(STYLE_NAME_PATTERN, 'u');
+const REFERENCE = /^(?<name>[a-z0-9][a-z0-9-]{0,39})(?:@(?<version>[1-9]\d{0,8}))?$/u;
+
+/** The use of a saved style: `acme` for its latest version, or `acme@3`. */
+export interface StyleReference {
+  readonly name: string;
+  readonly version: number | undefined;
+}
+
+/** Returns undefined for text that can't be the name of a saved style. */
+export function parseReference(text: string): StyleReference | undefined {
+  const { name, version } = REFERENCE.exec(text)?.groups ?? {};
+  return name === undefined ? undefined : { name, version: version === undefined ? undefined : Number(version) };
+}
+
+/** Returns the fault of a name, if any. */
+export function nameFault(name: string): FieldFault | undefined {
+  const pointer = '#/name';
+  if (STYLE_PRESETS.some((preset) => preset === name)) {
+    return { pointer, code: 'conflict', detail: `${quoteJson(name)} is a preset. Give the style another name.` };
+  }
+  if (STYLE_NAME.test(name)) return undefined;
+  const detail = `The name of a style has 1 to 40 letters a to z, digits and hyphens, and starts with a letter or digit; got ${quoteJson(name)}.`;
+  return { pointer, code: 'invalid_choice', detail };
+}
+
+/** Returns the style in its canonical form, so that equal styles are equal as JSON. Faults are reported. */
+export function checkSavedStyle(fields: Readonly<Record<string, unknown>>, faults: FieldFault[]): SavedStyle {
+  for (const name of Object.keys(fields)) {
+    if (SAVED_NAMES.includes(name)) continue;
+    const detail = `Unknown key ${quoteJson(name)} in a style. Valid keys are ${SAVED_NAMES.join(', ')}.`;
+    faults.push({ pointer: pointerTo(name), code: 'unknown_field', detail });
+  }
+  const own = Object.entries(fields).filter(([name]) => name in STYLE_FIELDS);
+  const style = checkStyle(Object.fromEntries(own), '#', faults);
+  conflicts(style, '#', faults);
+  return { ...style, ...checkDefaults(fields, faults) };
+}
+
+function checkDefaults(fields: Readonly<Record<string, unknown>>, faults: FieldFault[]): StyleDefaults {
+  const sent = DEFAULT_NAMES.map((name) => ({ name, value: fields[name] ?? null }));
+  const reader = new FieldReader({
+    fields: sent,
+    isJson: true,
+    hasAsset: false,
+    allowed: DEFAULT_FIELDS,
+    faults: [],
+  });
+  const position = parsePositionField(reader, false);
+  const paging = parsePaging(reader);
+  const safeArea = parseSafeArea(reader.all('safe_area')[0], reader.faults);
+  faults.push(...reader.faults);
+  return {
+    ...(position !== undefined && { position }),
+    ...(safeArea !== undefined && { safe_area: safeArea }),
+    ...(paging?.maxWords !== undefined && { max_words: paging.maxWords }),
+    ...(paging !== undefined && reader.has('max_lines') && { max_lines: paging.maxLines }),
+  };
+}
+
+/** The part that concerns captions, which is all that counts in the style of a single overlay. */
+export function captionPart(style: SavedStyle): CaptionStyle {
+  return Object.fromEntries(Object.entries(style).filter(([name]) => name in STYLE_FIELDS));
+}
+
+/** The defaults as names and values. */
+export function defaultsOf(style: SavedStyle): readonly (readonly [DefaultName, string | number])[] {
+  return DEFAULT_NAMES.flatMap((name) => {
+    const value = style[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+}
