@@ -114,6 +114,7 @@ function malformedForms(key: string): Record<string, string> {
     'text before the first boundary': `${'x'.repeat(50_000)}\r\n${FORM}`,
     'text after the closing boundary': FORM + 'x'.repeat(50_000),
     'part without headers': `--b\r\n\r\nx\r\n${FORM}`,
+    'part that ends inside its header': `--b\r\nx: y\r\n${FORM}`,
     'part without a name': `--b\r\ncontent-disposition: form-data\r\n\r\nx\r\n${FORM}`,
     'part with a header of 100 kB': `--b\r\nx: ${'a'.repeat(100_000)}\r\n\r\nx\r\n${FORM}`,
     'part with 1,000 headers': `--b\r\n${'x: y\r\n'.repeat(1_000)}\r\nx\r\n${FORM}`,

@@ -106,6 +106,11 @@ describe('malformed bodies', () => {
     ['an empty body', '', multipart],
     ['no closing boundary', part('text', 'a'), multipart],
     ['a truncated part', '--x\r\ncontent-disposition: form-data; name="text"\r\n\r\nhel', multipart],
+    [
+      'a part that ends inside its header',
+      `--x\r\ncontent-disposition: form-data\r\nno blank line\r\n--x--\r\n`,
+      multipart,
+    ],
     ['an empty boundary', part('text', 'a'), { 'content-type': 'multipart/form-data; boundary=""' }],
     ['a content type without a boundary', part('text', 'a'), { 'content-type': 'multipart/form-data' }],
     ['more than 24 parts', `${part('text', 'a').repeat(30)}--x--\r\n`, multipart],

@@ -169,3 +169,10 @@ describe('litTimes', () => {
     expect(litTimes(words, 9).at(-1)?.end).toBe(3);
   });
 });
+
+it('words with estimated times never overlap, whatever stands between them', () => {
+  const captions = '1\n00:00:01,000 --> 00:00:02,000\nOne ( ) two [!] - ) three';
+  const [overlay] = parse({ captions, max_lines: 2 });
+  const words = overlay?.words ?? [];
+  expect(words.map(({ from, to }) => overlay?.text.slice(from, to))).toEqual(['One', '( ) two [!]', '- ) three']);
+});

@@ -35,7 +35,7 @@ function withPunctuation(text: string, pieces: readonly TextRange[]): TextRange[
     if (HAS_CONTENT.test(piece)) {
       words.push({ from: pending ?? from, to });
       pending = undefined;
-    } else if (previous === undefined || OPENING_OR_DASH.test(piece)) pending ??= from;
+    } else if (previous === undefined || pending !== undefined || OPENING_OR_DASH.test(piece)) pending ??= from;
     else previous.to = to;
   }
   const last = words.at(-1);

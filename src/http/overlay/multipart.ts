@@ -3,6 +3,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import type { FormField } from '../../caption/field-reader.ts';
 import { MAX_CAPTIONS_BYTES } from '../../caption/overlay.ts';
@@ -50,6 +51,7 @@ export async function receiveForm(
       // The parser can emit several errors, and one without a listener would end the process.
       parser.on('error', (error) => reject(malformed('it ends unexpectedly', error)));
       parser.once('finish', () => resolve(Promise.all(parts).then(() => undefined)));
+      parser.once('prefinish', () => void refuseIfStuck(parser, parts, reject));
       let received = 0;
       request.on('data', (chunk: Buffer) => {
         received += chunk.length;
@@ -65,6 +67,24 @@ export async function receiveForm(
     await Promise.allSettled(parts);
   }
   return collector.result();
+}
+
+/**
+ * Called when the parser has all bytes. It finishes when every part has been read, except that it waits forever for a part that
+ * ends inside its header.
+ */
+async function refuseIfStuck(
+  parser: BusboyInstance,
+  parts: readonly Promise<void>[],
+  reject: (reason: AppError) => void,
+): Promise<void> {
+  let isFinished = false;
+  parser.once('finish', () => {
+    isFinished = true;
+  });
+  await Promise.allSettled(parts);
+  await setImmediate();
+  if (!isFinished) reject(malformed('the header of a part has no end'));
 }
 
 /** Refuses a body by its headers, before the upload: too large by its `content-length`, or without a boundary. */

@@ -1,0 +1,2 @@
+/** Adds a counter to every branch of a JavaScript module. */
+export function instrument(source: string): string;
