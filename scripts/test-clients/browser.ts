@@ -5,10 +5,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { launchBrowser } from '../../test/browser/browser.ts';
 import type { Environment } from './package.ts';
 
 const ESBUILD = path.resolve(import.meta.dirname, '../../node_modules/esbuild/bin/esbuild');
+/** The most bytes of a small page with the client, compressed. */
+const LARGEST_BUNDLE = 6_000;
 const PAGE = '<!doctype html><title>Client</title><script type="module" src="/bundle.js"></script>';
 
 const PROGRAM = `
@@ -35,9 +38,15 @@ interface Outcome {
 
 export async function testInBrowser(folder: string, env: Environment): Promise<void> {
   writeFileSync(path.join(folder, 'page.js'), PROGRAM);
-  execFileSync(ESBUILD, ['page.js', '--bundle', '--format=esm', '--outfile=bundle.js', '--log-level=error'], {
-    cwd: folder,
-  });
+  execFileSync(
+    ESBUILD,
+    ['page.js', '--bundle', '--minify', '--format=esm', '--outfile=bundle.js', '--log-level=error'],
+    {
+      cwd: folder,
+    },
+  );
+  const { length } = gzipSync(readFileSync(path.join(folder, 'bundle.js')));
+  if (length > LARGEST_BUNDLE) throw new Error(`The bundle of a page has ${length} bytes; at most ${LARGEST_BUNDLE}.`);
   const found = await launchBrowser();
   if ('reason' in found) {
     console.log(`skipped in a browser: ${found.reason}`);

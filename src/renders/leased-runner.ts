@@ -6,8 +6,8 @@ import { AppError } from '../errors.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
 const POLL_MS = 500;
-/** A lease that is renewed lasts ten times as long. */
-const RENEW_MS = 3_000;
+/** How often a lease is renewed, which also writes the progress of a render. Leases last at least ten times as long. */
+const RENEW_MS = 2_000;
 const WRITE_ATTEMPTS = 8;
 const FIRST_PAUSE_MS = 500;
 

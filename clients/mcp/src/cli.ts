@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { serveHttp } from './http.ts';
-import { createServer } from './server.ts';
+import { serverFactory } from './server.ts';
 import { readSettings, SettingsError } from './settings.ts';
 
 const USAGE = `Usage:
@@ -29,7 +29,7 @@ async function serve(http: string | undefined, host: string | undefined): Promis
   const settings = readSettings(process.env);
   if (http === undefined) {
     if (host !== undefined) throw new SettingsError('--host needs --http <port>.');
-    serveStdio(() => createServer(settings));
+    serveStdio(serverFactory(settings));
     return;
   }
   const port = Number(http);

@@ -5,7 +5,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { localhostHostValidation, localhostOriginValidation, toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler } from '@modelcontextprotocol/server';
-import { createServer } from './server.ts';
+import { serverFactory } from './server.ts';
 import { type Settings, SettingsError } from './settings.ts';
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/iu;
@@ -13,7 +13,7 @@ const MIN_TOKEN_CHARACTERS = 24;
 
 export async function serveHttp(settings: Settings, port: number, host = '127.0.0.1'): Promise<Server> {
   const mayPass = gate(settings, host);
-  const handle = toNodeHandler(createMcpHandler(() => createServer(settings)));
+  const handle = toNodeHandler(createMcpHandler(serverFactory(settings)));
   const server = createHttpServer((request, response) => {
     if (!mayPass(request, response)) return;
     if (request.url?.split('?', 1)[0] === '/mcp') void handle(request, response);

@@ -1,11 +1,13 @@
 // Turns renders and errors into results for an assistant.
 
+import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { readFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { type RenderedFile, StorybarError } from '@storybar/client';
+import { type Render, type RenderedFile, StorybarError } from '@storybar/client';
+import * as z from 'zod';
 import { ForbiddenFileError } from './files.ts';
+import { FORMATS } from './lists.generated.ts';
 
 /**
  * Larger images are linked, because assistants cut off or refuse results of more than about a megabyte, base64
@@ -13,25 +15,62 @@ import { ForbiddenFileError } from './files.ts';
  */
 const LARGEST_INLINE_BYTES = 700_000;
 
-export async function saveResult(render: RenderedFile, directory: string): Promise<CallToolResult> {
-  const name = path.basename(render.filename);
-  const file = path.join(directory, name);
+export const FINISHED = z.object({
+  file: z.string(),
+  content_type: z.string(),
+  bytes: z.number(),
+  warnings: z.array(z.string()),
+  credits_charged: z.number(),
+  credits_remaining: z.number().optional(),
+});
+
+/** Without `file`, the video is still being rendered. */
+export const FINISHED_OR_RENDERING = FINISHED.partial().extend({
+  render_id: z.string().optional(),
+  progress: z.number().optional(),
+});
+
+/** Saves the file as `beach-captioned.png` for the source `beach.jpg`, or with a number if that exists. */
+export async function saveResult(render: RenderedFile, source: string, directory: string): Promise<CallToolResult> {
+  const { contentType } = render;
+  const extension = FORMATS.find(({ mediaType }) => mediaType === contentType)?.extension ?? 'bin';
+  const file = await newFile(directory, `${path.parse(source).name || 'video'}-captioned`, extension);
   await render.save(file);
-  const { contentType, size = 0 } = render;
-  const facts = {
+  const { size = 0 } = render;
+  const facts: z.infer<typeof FINISHED> = {
     file,
     content_type: contentType,
     bytes: size,
     warnings: [...render.warnings],
     credits_charged: render.creditsCharged ?? 0,
-    credits_remaining: render.creditsRemaining ?? 0,
+    ...(render.creditsRemaining !== undefined && { credits_remaining: render.creditsRemaining }),
   };
+  const name = path.basename(file);
   const link = { type: 'resource_link' as const, uri: pathToFileURL(file).href, name, mimeType: contentType, size };
   const isInline = contentType.startsWith('image/') && size <= LARGEST_INLINE_BYTES;
   const image = isInline
     ? [{ type: 'image' as const, mimeType: contentType, data: (await readFile(file)).toString('base64') }]
     : [];
   return { content: [{ type: 'text', text: JSON.stringify(facts) }, ...image, link], structuredContent: facts };
+}
+
+/** Creates an empty file, so that two renders at a time never write to the same one, and none overwrites an older file. */
+async function newFile(directory: string, name: string, extension: string): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const file = path.join(directory, `${name}${number === 1 ? '' : `-${number}`}.${extension}`);
+    try {
+      await (await open(file, 'wx')).close();
+      return file;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+}
+
+/** Tells the assistant how to get the result of a video that isn't finished. */
+export function stillRendering({ id, progress }: Render): CallToolResult {
+  const text = `The video is still being rendered (${Math.round(progress * 100)} %). Call get_video with the id ${id} to wait for it.`;
+  return { content: [{ type: 'text', text }], structuredContent: { render_id: id, progress } };
 }
 
 /** Expected errors go back to the assistant, which can fix its request. Anything else is a bug and is thrown. */

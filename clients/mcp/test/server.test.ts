@@ -68,10 +68,16 @@ for (const [name, transport] of Object.entries(TRANSPORTS)) {
     const call = async (tool: string, args: Record<string, unknown>): Promise<CallToolResult> =>
       await client.callTool({ name: tool, arguments: args });
 
-    test('lists the four tools with what they need and return', async () => {
+    test('lists the tools with what they need and return', async () => {
       const { tools } = await client.listTools();
       const names = tools.map((tool) => tool.name);
-      assert.deepEqual(names.toSorted(), ['caption_image', 'caption_video', 'preview_layout', 'read_usage']);
+      assert.deepEqual(names.toSorted(), [
+        'caption_image',
+        'caption_video',
+        'get_video',
+        'preview_layout',
+        'read_usage',
+      ]);
       const image = tools.find((tool) => tool.name === 'caption_image');
       assert.deepEqual(Object.keys(image?.inputSchema.properties ?? {}), [
         'file',
@@ -82,6 +88,7 @@ for (const [name, transport] of Object.entries(TRANSPORTS)) {
         'style',
         'safe_area',
         'format',
+        'quality',
       ]);
       assert.equal(tools.find((tool) => tool.name === 'read_usage')?.annotations?.readOnlyHint, true);
     });
@@ -128,7 +135,50 @@ for (const [name, transport] of Object.entries(TRANSPORTS)) {
       const { content } = await call('caption_video', { file: 'clip.mp4', text: 'Wait for it' });
       const link = content.find((item) => item.type === 'resource_link');
       assert.equal(link?.mimeType, 'video/mp4');
-      assert.match(link?.uri ?? '', /\.mp4$/u);
+      assert.match(link?.uri ?? '', /clip-captioned(?:-\d+)?\.mp4$/u);
+    });
+
+    test('reports the progress of a video with captions of their own times, and saves it under a new name', async () => {
+      const overlays = [
+        { text: 'First', end: 0.5 },
+        { text: 'Then', position: 80, start: 0.5 },
+      ];
+      const progress: number[] = [];
+      const args = { name: 'caption_video', arguments: { file: 'clip.mp4', overlays } };
+      const onprogress = (report: { progress: number }): void => void progress.push(report.progress);
+      const results = await Promise.all([client.callTool(args, { onprogress }), client.callTool(args)]);
+      const files = results.map(({ structuredContent }) => (structuredContent as { file: string }).file);
+      assert.equal(new Set(files).size, 2);
+      assert.equal(progress.at(-1), 1);
+    });
+
+    test('returns the id of a video that takes long, which a second tool waits for', { timeout: 180_000 }, async () => {
+      const url = `${setting('STORYBAR_STAND_IN_URL')}/files/endless.jpg`;
+      const { structuredContent } = await call('caption_video', { url, text: 'Endless' });
+      const { render_id: id } = structuredContent as { render_id: string };
+      const controller = new AbortController();
+      const waiting = client.callTool({ name: 'get_video', arguments: { id } }, { signal: controller.signal });
+      setTimeout(() => controller.abort(new Error('Enough.')), 1_000);
+      await assert.rejects(waiting);
+      const headers = { 'x-api-key': setting('TESTS_KEY') };
+      for (let status = ''; status !== 'canceled'; ) {
+        const response = await fetch(`${setting('TESTS_URL')}/v1/renders/${id}`, { headers });
+        ({ status } = (await response.json()) as { status: string });
+        assert.notEqual(status, 'failed');
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    });
+
+    test('says what to send in place of unknown and missing arguments', async () => {
+      const wrong = [
+        [{ file: 'photo.jpg', caption: 'Hi' }, /There is no argument caption\. The arguments are: file, url, text,/u],
+        [{ text: 'Hi' }, /Send `file`, a path in the allowed folder, or `url`/u],
+        [{ file: 'photo.jpg' }, /Send either `text` or `overlays`/u],
+      ] as const;
+      for (const [args, expected] of wrong) {
+        const outcome = await call('caption_image', args).catch((error: unknown) => String(error));
+        assert.match(typeof outcome === 'string' ? outcome : JSON.stringify(outcome.content), expected);
+      }
     });
 
     test('previews a layout and reads usage', async () => {

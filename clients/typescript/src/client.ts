@@ -2,9 +2,12 @@
 
 import { encodeUpload, environment } from '#platform';
 import { type Asset, openable } from './asset.ts';
+import { type BatchResult, type CaptionAllOptions, captionAll } from './caption-all.ts';
 import { StorybarError, StorybarTimeoutError } from './errors.ts';
+import { entriesOf, LARGEST_PAGE } from './pages.ts';
 import type { OnProgress } from './platform.ts';
-import { RenderedFile } from './rendered-file.ts';
+import type { Input } from './input.ts';
+import { type ContinueDownload, RenderedFile } from './rendered-file.ts';
 import {
   type Batch,
   isFinished,
@@ -24,16 +27,17 @@ import {
   type TransportSettings,
 } from './transport.ts';
 import { Styles } from './styles.ts';
+import { WebhookDeliveries } from './webhook-deliveries.ts';
 import { type Send, WebhookEndpoints, WebhookSecret } from './webhook-endpoints.ts';
 
 type Schemas = components['schemas'];
-export type Overlay = Schemas['Overlay'];
-export type LayoutRequest = Schemas['LayoutRequest'];
+export type Overlay = Input<Schemas['Overlay']>;
+export type LayoutRequest = Input<Schemas['LayoutRequest']>;
 export type Layout = Schemas['Layout'];
 export type Usage = Schemas['Usage'];
 
 /** The fields of the API reference, with `asset` for a file to upload. */
-export type CaptionRequest = Omit<Schemas['OverlayRequest'], 'async' | 'deliver' | 'webhook_url'> & {
+export type CaptionRequest = Omit<Input<Schemas['OverlayRequest']>, 'async' | 'deliver' | 'webhook_url'> & {
   readonly asset?: Asset | undefined;
 };
 
@@ -73,8 +77,8 @@ export interface BatchWaitOptions extends Omit<WaitOptions, 'onProgress'> {
 }
 
 const LONG_POLL_SECONDS = 20;
-/** The polling interval for callers that show the progress of a render, which is how often servers write it. */
-const PROGRESS_POLL_SECONDS = 3;
+/** The polling interval for callers that show the progress of a render. */
+const PROGRESS_POLL_SECONDS = 2;
 /** Prevents a tight loop with a server that doesn't hold the request open. */
 const SHORTEST_POLL_MS = 1_000;
 
@@ -83,6 +87,8 @@ export class Storybar {
   readonly styles: Styles;
   /** URLs that get a signed webhook whenever a render ends or a batch is completed. */
   readonly webhookEndpoints: WebhookEndpoints;
+  /** What was sent to these URLs, and to the `webhook_url` of requests. */
+  readonly webhookDeliveries: WebhookDeliveries;
   /** The secret that signs webhooks to the `webhook_url` of a request. */
   readonly webhookSecret: WebhookSecret;
   readonly #baseUrl: string;
@@ -90,7 +96,7 @@ export class Storybar {
   readonly #settings: TransportSettings;
 
   constructor(options: StorybarOptions = {}) {
-    const { fetch: customFetch, timeoutMs = 300_000, maxRetries = 3, maxRetryDelayMs = 60_000, onRetry } = options;
+    const { timeoutMs = 300_000, maxRetries = 3, maxRetryDelayMs = 60_000, onRetry } = options;
     const baseUrl = options.baseUrl ?? environment('STORYBAR_URL');
     const apiKey = options.apiKey ?? environment('STORYBAR_API_KEY');
     if (baseUrl === undefined || !URL.canParse(baseUrl)) {
@@ -99,12 +105,18 @@ export class Storybar {
     if (apiKey === undefined || apiKey === '') throw new StorybarError('`apiKey` is required.');
     this.#baseUrl = baseUrl.replace(/\/+$/u, '');
     this.#apiKey = apiKey;
-    // Browsers refuse to call `fetch` as a method of another object.
-    const boundFetch: typeof fetch = customFetch ?? ((...args) => fetch(...args));
-    this.#settings = { fetch: boundFetch, timeoutMs, maxRetries, maxRetryDelayMs, onRetry };
+    this.#settings = {
+      fetch: options.fetch,
+      headers: options.headers,
+      timeoutMs,
+      maxRetries,
+      maxRetryDelayMs,
+      onRetry,
+    };
     const send: Send = async (...args) => await this.#request(...args);
     this.styles = new Styles(send);
     this.webhookEndpoints = new WebhookEndpoints(send);
+    this.webhookDeliveries = new WebhookDeliveries(send);
     this.webhookSecret = new WebhookSecret(send);
   }
 
@@ -112,7 +124,16 @@ export class Storybar {
   async caption(fields: CaptionRequest, options: CaptionOptions = {}): Promise<RenderedFile> {
     const idempotencyKey = options.idempotencyKey ?? newKey();
     const response = await this.#overlay(fields, { ...options, idempotencyKey }, {}, whole);
-    return new RenderedFile(response, idempotencyKey, options.onDownloadProgress);
+    return new RenderedFile({ response, idempotencyKey, onProgress: options.onDownloadProgress });
+  }
+
+  /**
+   * Renders captions and keeps the result, instead of sending it: `output.url` is its link. Use `download` for the bytes.
+   */
+  async captionToUrl(fields: CaptionRequest, options: UploadOptions = {}): Promise<SucceededRender> {
+    return await this.#overlay({ ...fields, deliver: 'url' }, options, {}, async (response) =>
+      requireSuccess(await readJson<Render>(response)),
+    );
   }
 
   /** Accepts a render and returns at once. Use `waitFor` or a webhook to learn when it ends. */
@@ -125,7 +146,7 @@ export class Storybar {
   }
 
   /** With `waitSeconds`, the server holds the request until the render ends, at most 60 seconds. */
-  async getRender(id: string, options: RequestOptions & { waitSeconds?: number } = {}): Promise<Render> {
+  async getRender(id: string, options: RequestOptions & { waitSeconds?: number | undefined } = {}): Promise<Render> {
     const query = options.waitSeconds === undefined ? '' : `?wait=${options.waitSeconds}`;
     return await this.#request('GET', `/v1/renders/${encodeURIComponent(id)}${query}`, options);
   }
@@ -151,7 +172,7 @@ export class Storybar {
   /** Downloads the result of a render that has succeeded. A download that breaks off is continued, up to `maxRetries` times. */
   async download(
     render: SucceededRender,
-    options: RequestOptions & { onDownloadProgress?: OnProgress } = {},
+    options: RequestOptions & { onDownloadProgress?: OnProgress | undefined } = {},
   ): Promise<RenderedFile> {
     const url = new URL(render.output.url, this.#baseUrl).href;
     const get = async (headers: Record<string, string>) =>
@@ -159,14 +180,15 @@ export class Storybar {
     const response = await get({});
     // Ranges count the bytes as they are sent, so they are useless for a file that a proxy compresses.
     let retries = response.headers.has('content-encoding') ? 0 : (options.maxRetries ?? this.#settings.maxRetries);
-    return new RenderedFile(response, undefined, options.onDownloadProgress, async (loaded, failure) => {
+    const continueDownload: ContinueDownload = async (loaded, failure) => {
       if (retries === 0) throw failure;
       retries -= 1;
       const { status, body } = await get({ range: `bytes=${loaded}-` });
       if (status === 206 && body !== null) return body;
       await body?.cancel();
       throw failure;
-    });
+    };
+    return new RenderedFile({ response, render, onProgress: options.onDownloadProgress, continueDownload });
   }
 
   /** Cancels a render that hasn't ended and returns it. One that has ended is deleted, with its result. */
@@ -177,8 +199,30 @@ export class Storybar {
   /**
    * Lists asynchronous renders and results with a link, newest first. `cursor` is `next_cursor` of the previous page.
    */
-  async listRenders(options: RequestOptions & { limit?: number; cursor?: string } = {}): Promise<RenderList> {
+  async listRenders(
+    options: RequestOptions & { limit?: number | undefined; cursor?: string | undefined } = {},
+  ): Promise<RenderList> {
     return await this.#request('GET', `/v1/renders${queryOf(options, 'limit', 'cursor')}`, options);
+  }
+
+  /** Iterates over all renders, newest first. Pages are read as they are needed. */
+  async *renders(options: RequestOptions = {}): AsyncGenerator<Render, void, undefined> {
+    yield* entriesOf(async (cursor) => {
+      const page = await this.listRenders({ ...options, limit: LARGEST_PAGE, cursor });
+      return [page.renders, page.next_cursor];
+    });
+  }
+
+  /**
+   * Renders any number of requests in batches and passes each result to `use` as soon as it is finished, some of them at the
+   * same time. A render that fails has no file and doesn't stop the others; an error that `use` throws does.
+   */
+  async captionAll(
+    requests: readonly BatchRequest[],
+    use: (result: BatchResult) => Promise<void> | void,
+    options: CaptionAllOptions = {},
+  ): Promise<void> {
+    await captionAll(this, requests, use, options);
   }
 
   /** Accepts up to 100 requests at once. A fault in one refuses all. One that fails later doesn't stop the others. */
@@ -226,12 +270,12 @@ export class Storybar {
    * Returns the plan, credits, and renders from one day to another, such as `2026-03-01`. Default: the current billing
    * period.
    */
-  async usage(options: RequestOptions & { from?: string; to?: string } = {}): Promise<Usage> {
+  async usage(options: RequestOptions & { from?: string | undefined; to?: string | undefined } = {}): Promise<Usage> {
     return await this.#request('GET', `/v1/usage${queryOf(options, 'from', 'to')}`, options);
   }
 
   async #overlay<Result>(
-    { asset, ...fields }: AsyncCaptionRequest,
+    { asset, ...fields }: AsyncCaptionRequest & { readonly deliver?: 'url' },
     options: UploadOptions,
     headers: Readonly<Record<string, string>>,
     read: ReadResponse<Result>,

@@ -34,12 +34,14 @@ export class StorybarApiError extends StorybarError {
   /** Every invalid field, with a pointer such as `#/overlays/1/position`. Empty unless `code` is `invalid_fields`. */
   readonly faults: readonly FieldFault[];
   readonly renderId: string | undefined;
+  /** The id under which the operator of the server finds the request. */
+  readonly requestId: string | undefined;
   /** Seconds to wait before another attempt, if the server sent them. */
   readonly retryAfter: number | undefined;
   /** The whole error as the server sent it, with fields such as `limit`, `actual`, `renewsAt` and `warnings`. */
   readonly problem: Partial<Problem>;
 
-  constructor(status: number, problem: Partial<Problem>, retryAfter?: number) {
+  constructor(status: number, problem: Partial<Problem>, retryAfter?: number, requestId?: string) {
     const faults = problem.errors ?? [];
     const lines = faults.map(({ pointer, detail }) => `${pointer}: ${detail}`);
     super([problem.detail ?? problem.title ?? `The server responded with status ${status}.`, ...lines].join('\n'));
@@ -48,6 +50,7 @@ export class StorybarApiError extends StorybarError {
     this.faults = faults;
     this.renderId = problem.instance;
     this.retryAfter = retryAfter;
+    this.requestId = requestId;
     this.problem = problem;
   }
 }
@@ -59,7 +62,8 @@ export class StorybarRenderError extends StorybarApiError {
 
 export async function errorFromResponse(response: Response): Promise<StorybarApiError> {
   const text = await response.text().catch(() => '');
-  return new StorybarApiError(response.status, parseProblem(text) ?? {}, retryAfterOf(response));
+  const requestId = response.headers.get('x-request-id') ?? undefined;
+  return new StorybarApiError(response.status, parseProblem(text) ?? {}, retryAfterOf(response), requestId);
 }
 
 /** Returns undefined for a response that a proxy sent or cut off. The status still tells the kind of error. */

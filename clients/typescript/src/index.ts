@@ -1,4 +1,5 @@
 export type { Asset } from './asset.ts';
+export type { BatchResult, CaptionAllOptions } from './caption-all.ts';
 export {
   type AsyncCaptionRequest,
   type BatchRequest,
@@ -30,10 +31,10 @@ export type { RenderedFile } from './rendered-file.ts';
 export type { Batch, Render, RenderList, RenderOutput, SucceededRender, WebhookEvent } from './renders.ts';
 export type { SavedStyle, Style, Styles, StyleToSave } from './styles.ts';
 export type { RequestOptions } from './transport.ts';
+export type { WebhookDeliveries, WebhookDelivery, WebhookDeliveryDetails } from './webhook-deliveries.ts';
 export type {
   NewWebhookEndpoint,
   RotationOptions,
-  WebhookDelivery,
   WebhookEndpoint,
   WebhookEndpoints,
   WebhookEndpointWithSecret,

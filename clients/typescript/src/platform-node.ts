@@ -7,6 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { chunksOf, streamOf } from './asset.ts';
 import type { Platform } from './platform.ts';
 
+export const LONGEST_TIMEOUT_MS: Platform['LONGEST_TIMEOUT_MS'] = 300_000;
+
 export const openFile: Platform['openFile'] = async (file) => {
   const { size } = await stat(file);
   return { name: path.basename(file), size, isRepeatable: true, open: () => createReadStream(file) };

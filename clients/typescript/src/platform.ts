@@ -23,6 +23,8 @@ export interface SendOptions {
 }
 
 export interface Platform {
+  /** How long the global `fetch` waits for a response. */
+  readonly LONGEST_TIMEOUT_MS: number;
   openFile(path: string): Promise<OpenableAsset>;
   saveFile(path: string, content: ReadableStream<Uint8Array>): Promise<void>;
   encodeUpload(

@@ -4,11 +4,23 @@ import { saveFile } from '#platform';
 import { chunksOf, streamOf } from './asset.ts';
 import { StorybarConnectionError, StorybarError } from './errors.ts';
 import type { OnProgress } from './platform.ts';
+import type { SucceededRender } from './renders.ts';
 
 /** Returns the rest of a file whose download broke, or throws `failure` if it isn't available. */
 export type ContinueDownload = (loaded: number, failure: StorybarError) => Promise<ReadableStream<Uint8Array>>;
 
+interface Source {
+  readonly response: Response;
+  readonly onProgress: OnProgress | undefined;
+  readonly idempotencyKey?: string;
+  /** The render that the file is the result of. Without it, the response has the facts. */
+  readonly render?: SucceededRender;
+  readonly continueDownload?: ContinueDownload;
+}
+
 export class RenderedFile {
+  /** The id under which the operator of the server finds the request that returned this file. */
+  readonly requestId: string | undefined;
   readonly renderId: string | undefined;
   readonly contentType: string;
   readonly filename: string;
@@ -29,26 +41,23 @@ export class RenderedFile {
   readonly #onProgress: OnProgress | undefined;
   readonly #continue: ContinueDownload | undefined;
 
-  constructor(
-    response: Response,
-    idempotencyKey: string | undefined,
-    onProgress: OnProgress | undefined,
-    continueDownload?: ContinueDownload,
-  ) {
+  constructor({ response, render, idempotencyKey, onProgress, continueDownload }: Source) {
     const { headers } = response;
     const number = (name: string): number | undefined => {
       const value = headers.get(name);
       return value === null ? undefined : Number(value);
     };
-    const source = headers.get('x-source-type');
-    this.renderId = headers.get('x-render-id') ?? undefined;
+    const source = render?.source_type ?? headers.get('x-source-type');
+    this.requestId = headers.get('x-request-id') ?? undefined;
+    this.renderId = render?.id ?? headers.get('x-render-id') ?? undefined;
     this.contentType = headers.get('content-type') ?? 'application/octet-stream';
     this.filename = /filename="([^"]+)"/u.exec(headers.get('content-disposition') ?? '')?.[1] ?? 'render';
     this.size = number('content-length');
     this.sourceType = source === 'image' || source === 'video' ? source : undefined;
-    this.warnings = (headers.get('x-warnings') ?? '').split(',').flatMap((code) => code.trim() || []);
-    this.missingGlyphs = number('x-missing-glyphs') ?? 0;
-    this.creditsCharged = number('x-credits-charged');
+    this.warnings =
+      render?.warnings ?? (headers.get('x-warnings') ?? '').split(',').flatMap((code) => code.trim() || []);
+    this.missingGlyphs = render?.missing_glyphs ?? number('x-missing-glyphs') ?? 0;
+    this.creditsCharged = render?.credits ?? number('x-credits-charged');
     this.creditsRemaining = number('x-credits-remaining');
     this.isReplay = headers.get('idempotency-replayed') === 'true';
     this.idempotencyKey = idempotencyKey;

@@ -1,6 +1,6 @@
 // One HTTP request with a timeout, retries and typed errors.
 
-import { send } from '#platform';
+import { LONGEST_TIMEOUT_MS, send } from '#platform';
 import {
   errorFromResponse,
   StorybarApiError,
@@ -13,14 +13,21 @@ import type { EncodedUpload, OnProgress } from './platform.ts';
 export interface RequestOptions {
   /** Cancels the request, its retries and the download of the result. */
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds to wait for the response to begin, per attempt. `Infinity` waits without a limit. Default: 300,000. */
+  /**
+   * Milliseconds to wait for the response to begin, per attempt. Default: 300,000, which is also the most that the `fetch` of
+   * Node.js can wait. In browsers and with a `fetch` of your own, `Infinity` waits without a limit.
+   */
   readonly timeoutMs?: number | undefined;
+  /** Headers to send besides those of the client. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** How often to retry after a temporary error. Default: 3. */
   readonly maxRetries?: number | undefined;
 }
 
 export interface TransportSettings {
-  readonly fetch: typeof fetch;
+  /** Default: the global `fetch`. Pass one of your own to use a proxy. */
+  readonly fetch: typeof fetch | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
   readonly timeoutMs: number;
   readonly maxRetries: number;
   /** The longest `retry-after` that the client waits for. */
@@ -84,14 +91,17 @@ async function tryOnce<Result>(
 ): Promise<Result | StorybarError> {
   options.signal?.throwIfAborted();
   const timeoutMs = options.timeoutMs ?? settings.timeoutMs;
+  if (settings.fetch === undefined && timeoutMs > LONGEST_TIMEOUT_MS) throw tooLong(timeoutMs);
   const controller = new AbortController();
   const timeout = new StorybarTimeoutError(`No response within ${timeoutMs} ms.`);
   const timer = setTimeout(() => controller.abort(timeout), Math.min(timeoutMs, LONGEST_TIMER_MS));
   const signal = options.signal ? AbortSignal.any([options.signal, controller.signal]) : controller.signal;
   try {
     const encoded = await encode?.();
-    const init = { method, headers: { ...headers, ...encoded?.headers }, signal, body: encoded?.body ?? null };
-    const response = await send({ fetch: settings.fetch, url, init, onUploadProgress });
+    const all = { ...settings.headers, ...options.headers, ...headers, ...encoded?.headers };
+    const init = { method, headers: all, signal, body: encoded?.body ?? null };
+    // Browsers refuse to call `fetch` as a method of another object.
+    const response = await send({ fetch: settings.fetch ?? globalFetch, url, init, onUploadProgress });
     return response.ok ? await read(response) : await errorFromResponse(response);
   } catch (error) {
     options.signal?.throwIfAborted();
@@ -102,6 +112,15 @@ async function tryOnce<Result>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+const globalFetch: typeof fetch = (...args) => fetch(...args);
+
+function tooLong(timeoutMs: number): StorybarError {
+  return new StorybarError(
+    `\`fetch\` of Node.js waits at most ${LONGEST_TIMEOUT_MS} ms for a response; got a \`timeoutMs\` of ${timeoutMs}. ` +
+      'Use `startRender` and `waitFor` for renders that take longer, or pass a `fetch` that waits longer.',
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 // Webhook endpoints of the account, which get the events of all renders, and the secret that signs all other webhooks.
 
+import type { WebhookDelivery } from './webhook-deliveries.ts';
 import type { WebhookEvent } from './renders.ts';
 import type { components } from './schema.generated.ts';
 import type { HttpRequest, RequestOptions } from './transport.ts';
@@ -10,8 +11,6 @@ export type WebhookEventType = Exclude<WebhookEvent['type'], 'webhook.test'>;
 export type WebhookEndpoint = Readonly<Schemas['WebhookEndpoint']>;
 /** The secret is returned only once. `verifyWebhook` needs it. */
 export type WebhookEndpointWithSecret = Readonly<Schemas['WebhookEndpointWithSecret']>;
-/** One webhook on its way to one URL. */
-export type WebhookDelivery = Readonly<Schemas['WebhookDelivery']>;
 
 export interface NewWebhookEndpoint {
   readonly url: string;
@@ -53,6 +52,20 @@ export class WebhookEndpoints {
   /** Lists endpoints, oldest first. */
   async list(options: RequestOptions = {}): Promise<readonly WebhookEndpoint[]> {
     return (await this.#send<{ endpoints: WebhookEndpoint[] }>('GET', PATH, options)).endpoints;
+  }
+
+  async get(id: string, options: RequestOptions = {}): Promise<WebhookEndpoint> {
+    return await this.#send('GET', pathOf(id), options);
+  }
+
+  /** Sends webhooks to a disabled endpoint again. */
+  async enable(id: string, options: RequestOptions = {}): Promise<WebhookEndpoint> {
+    return await this.#send('POST', `${pathOf(id)}/enable`, options);
+  }
+
+  /** Sends nothing to an endpoint until it is enabled again. */
+  async disable(id: string, options: RequestOptions = {}): Promise<WebhookEndpoint> {
+    return await this.#send('POST', `${pathOf(id)}/disable`, options);
   }
 
   /** Deletes an endpoint. Webhooks that are still to be sent to it are dropped. */

@@ -60,7 +60,7 @@ test('lists renders in pages, newest first', async () => {
   // Other tests of the same account add renders at the same time.
   const seen: string[] = [];
   for (let cursor: string | undefined; started.some((id) => !seen.includes(id)); ) {
-    const page = await client.listRenders({ limit: 2, ...(cursor !== undefined && { cursor }) });
+    const page = await client.listRenders({ limit: 2, cursor });
     assert.ok(page.renders.length <= 2);
     seen.push(...page.renders.map(({ id }) => id));
     assert.ok(page.next_cursor ?? started.every((id) => seen.includes(id)));
@@ -70,7 +70,39 @@ test('lists renders in pages, newest first', async () => {
     seen.filter((id) => started.includes(id)),
     started,
   );
+  const iterated: string[] = [];
+  for await (const { id } of client.renders()) {
+    iterated.push(id);
+    if (id === started.at(-1)) break;
+  }
+  assert.deepEqual(
+    iterated.filter((id) => started.includes(id)),
+    started,
+  );
   await rejection(client.listRenders({ limit: 0 }), StorybarApiError);
+});
+
+test('keeps a result under a link instead of sending it', async () => {
+  const client = service();
+  const render = await client.captionToUrl({ ...SIZE, text: 'Linked' });
+  assert.deepEqual([render.status, render.output.content_type], ['succeeded', 'image/png']);
+  const file = await client.download(render);
+  assert.deepEqual([file.renderId, file.creditsCharged, file.sourceType], [render.id, 1, 'image']);
+  assert.equal((await file.bytes()).length, render.output.bytes);
+});
+
+test('renders many requests and passes on each result with its index', async () => {
+  const sizes = new Map<number, number>();
+  const requests = [
+    { ...SIZE, text: 'one' },
+    { text: 'two', asset_url: 'http://127.0.0.1:65533/none.jpg' },
+  ] as const;
+  await service().captionAll(requests, async ({ index, file, error }) => {
+    sizes.set(index, file ? (await file.bytes()).length : -1);
+    if (error) assert.equal(error.code, 'asset_unreachable');
+  });
+  assert.ok((sizes.get(0) ?? 0) > 0);
+  assert.equal(sizes.get(1), -1);
 });
 
 test('renders a batch in the order of its requests, and one that fails does not stop the others', async () => {

@@ -155,10 +155,114 @@ test('asks for the state of a render more often when the caller follows its prog
   const client = standIn({ fetch });
   await client.waitFor('r1', { timeoutMs: Infinity });
   await client.waitFor('r1', { timeoutMs: Infinity, onProgress: () => undefined });
-  assert.deepEqual(queries, ['?wait=20', '?wait=3']);
+  assert.deepEqual(queries, ['?wait=20', '?wait=2']);
 });
 
-test('waits without a limit when the timeout is infinite', async () => {
-  const render = await standIn().caption({ width: 16, height: 16, text: 'fine' }, { timeoutMs: Infinity });
+test('waits without a limit when the timeout is infinite, with a fetch that can', async () => {
+  const client = standIn({ fetch: async (...args) => await fetch(...args) });
+  const render = await client.caption({ width: 16, height: 16, text: 'fine' }, { timeoutMs: Infinity });
   assert.equal(Buffer.from(await render.bytes()).toString(), 'attempt 1');
+});
+
+test('refuses a timeout that the fetch of Node.js cannot keep, and names the way that works', async () => {
+  for (const timeoutMs of [300_001, Infinity]) {
+    const caption = standIn().caption({ width: 16, height: 16, text: 'fine' }, { timeoutMs });
+    assert.match((await rejection(caption, StorybarError)).message, /300000 ms.*`startRender` and `waitFor`/u);
+  }
+});
+
+test('sends the headers of the client and of the request, and returns the id of the request', async () => {
+  const seen: Headers[] = [];
+  const fetch = async (_url: unknown, init?: RequestInit): Promise<Response> => {
+    seen.push(new Headers(init?.headers));
+    const headers = { 'x-request-id': `request ${seen.length}` };
+    return seen.length === 1 ? new Response('bytes', { headers }) : Response.json({}, { status: 400, headers });
+  };
+  const client = standIn({ fetch, headers: { 'x-team': 'social', 'x-api-key': 'other' } });
+  const render = await client.caption({ text: 'fine' }, { headers: { 'x-post': '7' } });
+  assert.equal(render.requestId, 'request 1');
+  assert.equal((await rejection(client.usage(), StorybarApiError)).requestId, 'request 2');
+  assert.deepEqual(
+    seen.map((headers) => [headers.get('x-team'), headers.get('x-post'), headers.get('x-api-key')]),
+    [
+      ['social', '7', 'sb_live_stand_in'],
+      ['social', null, 'sb_live_stand_in'],
+    ],
+  );
+});
+
+test('returns the facts of the render with a downloaded file', async () => {
+  const facts = { id: 'r1', source_type: 'video', warnings: ['audio_dropped'], missing_glyphs: 2, credits: 3 };
+  const fetch = async (): Promise<Response> => new Response(FILE, { headers: { 'content-type': 'video/mp4' } });
+  const file = await standIn({ fetch }).download({ ...SUCCEEDED, ...facts });
+  const { renderId, sourceType, warnings, missingGlyphs, creditsCharged, contentType } = file;
+  assert.deepEqual(
+    { renderId, sourceType, warnings, missingGlyphs, creditsCharged, contentType },
+    {
+      renderId: 'r1',
+      sourceType: 'video',
+      warnings: ['audio_dropped'],
+      missingGlyphs: 2,
+      creditsCharged: 3,
+      contentType: 'video/mp4',
+    },
+  );
+});
+
+test('renders more requests than a batch can have, with a bounded number of connections', async () => {
+  const batches: number[] = [];
+  let open = 0;
+  let most = 0;
+  const fetch = async (input: unknown, init?: RequestInit): Promise<Response> => {
+    const { pathname } = new URL(String(input));
+    open += 1;
+    most = Math.max(most, open);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    open -= 1;
+    if (pathname === '/v1/batches') {
+      const { requests } = JSON.parse(String(init?.body)) as { requests: { text: string }[] };
+      batches.push(requests.length);
+      return Response.json({ renders: requests.map(({ text }) => ({ id: text })) });
+    }
+    const id = pathname.split('/').at(-1) ?? '';
+    if (pathname.startsWith('/v1/results/')) return new Response(`file ${id}`);
+    if (id === '7') return Response.json({ id, status: 'failed', output: null, error: { code: 'asset_undecodable' } });
+    return Response.json({ id, status: 'succeeded', output: { url: `/v1/results/${id}` }, error: null });
+  };
+  const requests = Array.from({ length: 205 }, (_, index) => ({ text: String(index) }));
+  const results = new Map<number, string>();
+  await standIn({ fetch }).captionAll(
+    requests,
+    async ({ index, file, error }) => {
+      results.set(index, file ? Buffer.from(await file.bytes()).toString() : error.code);
+    },
+    { connections: 3 },
+  );
+  assert.deepEqual(batches, [100, 100, 5]);
+  assert.equal(most, 3);
+  assert.equal(results.get(7), 'asset_undecodable');
+  assert.deepEqual(
+    requests.filter((_, index) => index !== 7 && results.get(index) !== `file ${index}`),
+    [],
+  );
+});
+
+test('stops rendering many requests when one cannot be used', async () => {
+  const fetch = async (input: unknown): Promise<Response> => {
+    const { pathname } = new URL(String(input));
+    if (pathname === '/v1/batches') return Response.json({ renders: [{ id: 'a' }, { id: 'b' }, { id: 'c' }] });
+    const id = pathname.split('/').at(-1);
+    return Response.json({ id, status: 'succeeded', output: { url: '/v1/results/x' }, error: null });
+  };
+  const used: number[] = [];
+  const all = standIn({ fetch }).captionAll(
+    [{ text: 'a' }, { text: 'b' }, { text: 'c' }],
+    ({ index }) => {
+      used.push(index);
+      throw new Error('The disk is full.');
+    },
+    { connections: 1 },
+  );
+  assert.equal((await rejection(all, Error)).message, 'The disk is full.');
+  assert.deepEqual(used, [0]);
 });

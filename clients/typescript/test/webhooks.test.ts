@@ -161,6 +161,30 @@ test('registers an endpoint that gets signed events of renders and batches, unti
   close();
 });
 
+test('disables and enables an endpoint, lists what was sent to it and sends it again', async () => {
+  const { webhookEndpoints, webhookDeliveries } = service();
+  const { url, next, close } = await startReceiver();
+  const { id } = await webhookEndpoints.create({ url });
+  assert.equal((await webhookEndpoints.disable(id)).status, 'disabled');
+  assert.equal((await webhookEndpoints.get(id)).disabled_reason, 'user');
+  assert.equal((await webhookEndpoints.enable(id)).status, 'enabled');
+  const sent = await webhookEndpoints.test(id);
+  await next(isTest);
+  const listed = [];
+  for await (const delivery of webhookDeliveries.list({ endpointId: id })) listed.push(delivery.id);
+  assert.deepEqual(listed, [sent.id]);
+  assert.equal((await webhookDeliveries.get(sent.id)).webhook_id, sent.webhook_id);
+  for (;;) {
+    // A delivery can be sent again as soon as its first response is recorded.
+    if ((await webhookDeliveries.get(sent.id)).status === 'succeeded') break;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  assert.equal((await webhookDeliveries.resend(sent.id)).endpoint_id, id);
+  await next(isTest);
+  await webhookEndpoints.delete(id);
+  close();
+});
+
 test('tests an endpoint and rotates its secret', async () => {
   const { webhookEndpoints } = service();
   const { url, next, close } = await startReceiver();
