@@ -39,6 +39,9 @@ from __future__ import annotations
 from typing import Any, Dict, List, Literal, Optional, Sequence, TypedDict, Union
 `;
 
+/** The status says which of `output` and `error` a render has, also to type checkers. */
+const RENDER = '\nRender = Union[PendingRender, SucceededRender, FailedRender, CanceledRender]\n';
+
 export function generatePythonTypes(): string {
   const { schemas } = (JSON.parse(generateOpenApi()) as { components: { schemas: Readonly<Record<string, Schema>> } })
     .components;
@@ -50,26 +53,40 @@ export function generatePythonTypes(): string {
     isSent: false,
   });
   const sent = (name: string, schema: Schema): TypedDict => ({ ...dict(name, schema), isSent: true });
-  const { output, ...state } = must(named('Render').properties, 'the fields of a render');
+  const {
+    status,
+    output: _output,
+    error: _error,
+    ...state
+  } = must(named('Render').properties, 'the fields of a render');
   const { async: _async, deliver: _deliver, webhook_url, ...captions } = must(named('OverlayRequest').properties, '');
-  const result = (schema: Schema | undefined): Schema => allOf({ output: must(schema, 'the output of a render') });
+  const NONE = { type: 'null' };
+  const ended = (statuses: readonly string[], output: Schema, error: Schema): Schema =>
+    allOf({ status: { ...must(status, 'the status of a render'), enum: statuses }, output, error });
   const dicts = [
     sent('Style', named('Style')),
     sent('Overlay', named('Overlay')),
+    sent('Cue', named('Cue')),
     // A caller may build the fields step by step, so none is required.
     sent('LayoutFields', { properties: named('LayoutRequest').properties ?? {} }),
     sent('CaptionFields', { properties: captions }),
     { ...sent('AsyncCaptionFields', { properties: { webhook_url: webhook_url ?? {} } }), parent: 'CaptionFields' },
-    ...['Layout', 'LayoutBar', 'Usage', 'FieldFault', 'Problem', 'RenderOutput'].map((name) => dict(name)),
+    ...['Layout', 'LayoutPage', 'LayoutBar', 'Usage', 'FieldFault', 'Problem', 'RenderOutput'].map((name) =>
+      dict(name),
+    ),
     dict('RenderState', allOf(state)),
-    dict('Render', result(output), 'RenderState'),
-    dict('SucceededRender', result({ $ref: '/RenderOutput' }), 'RenderState'),
+    dict('PendingRender', ended(['queued', 'rendering'], NONE, NONE), 'RenderState'),
+    dict('SucceededRender', ended(['succeeded'], { $ref: '/RenderOutput' }, NONE), 'RenderState'),
+    dict('FailedRender', ended(['failed'], NONE, { $ref: '/Problem' }), 'RenderState'),
+    dict('CanceledRender', ended(['canceled'], NONE, NONE), 'RenderState'),
+  ];
+  const lists = [
     ...['RenderList', 'Batch', 'WebhookEndpoint'].map((name) => dict(name)),
     dict('WebhookEndpointWithSecret', allOf({ secret: { type: 'string' } }), 'WebhookEndpoint'),
-    dict('WebhookDelivery'),
+    ...['WebhookDelivery', 'WebhookAttempt', 'WebhookDeliveryDetails', 'WebhookDeliveryList'].map((name) => dict(name)),
     dict('WebhookEvent', allOf({ type: { type: 'string' }, timestamp: { type: 'string' }, data: {} })),
   ];
-  return [HEADER, ...dicts.map(classOf)].join('\n');
+  return [HEADER, ...dicts.map(classOf), RENDER, ...lists.map(classOf)].join('\n');
 }
 
 function allOf(properties: Readonly<Record<string, Schema>>): Schema {

@@ -42,6 +42,18 @@ export async function testIntegrations(env: Environment): Promise<void> {
   }
   await replayCollection(path.join(RECIPES, 'storybar.postman_collection.json'), env);
   await runShellRecipe(env);
+  await runSkill(env);
+}
+
+/** Runs the commands that the skill file teaches assistants. */
+async function runSkill(env: Environment): Promise<void> {
+  const skill = readFileSync(path.join(ROOT, 'clients/skill/storybar/SKILL.md'), 'utf8');
+  const commands = [...skill.matchAll(/^```sh\n(.*?)^```$/gmsu)].map(([, code = '']) => code);
+  if (commands.length === 0) throw new Error('The skill file has no commands.');
+  await inEmptyFolder('skill', async (folder) => {
+    for (const command of commands) await run('bash', ['-euc', command], folder, readmeVariables(env));
+  });
+  console.log(`ok: the ${commands.length} commands of the skill file`);
 }
 
 function parse(block: string, env: Environment): RecipeRequest {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { clientFolder, type Environment, inEmptyFolder, run } from './package.ts';
-import { runPrograms } from './readme.ts';
+import { readmeVariables, runPrograms } from './readme.ts';
 
 /** Use the system's Python, because the packages of Debian are for that one. */
 const PYTHON = existsSync('/usr/bin/python3') ? '/usr/bin/python3' : 'python3';
@@ -23,6 +23,7 @@ export async function testPython(env: Environment): Promise<void> {
     await installWheel(folder, command);
     const files = await runPrograms('python', { language: 'python', extension: '.py', command, folder, env });
     if (!existsSync(path.join(folder, 'captioned.mp4'))) throw new Error('The README saved no captioned.mp4.');
+    await runExample(folder, command, env);
     await checkTypes(folder, command, files);
   });
 }
@@ -37,6 +38,13 @@ async function installWheel(folder: string, python: string): Promise<void> {
   console.log("no package index can be reached, so the README runs with the system's httpx");
   await run(PYTHON, ['-m', 'venv', '--clear', '--system-site-packages', 'venv'], folder);
   await run(python, [...PIP, '--no-deps', wheel], folder);
+}
+
+async function runExample(folder: string, python: string, env: Environment): Promise<void> {
+  const example = path.join(clientFolder('python'), '../../examples/python-words');
+  const script = path.join(example, 'caption.py');
+  await run(python, [script, 'clip.mp4', path.join(example, 'transcript.json')], folder, readmeVariables(env));
+  if (!existsSync(path.join(folder, 'clip-captioned.mp4'))) throw new Error('The example saved no clip-captioned.mp4.');
 }
 
 /** Checks the sources and tests, and the programs of the README against the installed package. */

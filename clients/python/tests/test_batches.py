@@ -8,7 +8,16 @@ from pathlib import Path
 import anyio
 import pytest
 
-from storybar import AsyncStorybar, Render, Storybar, StorybarApiError, StorybarRenderError, StorybarTimeoutError
+from storybar import (
+    AsyncBatchResult,
+    AsyncStorybar,
+    BatchResult,
+    Render,
+    Storybar,
+    StorybarApiError,
+    StorybarRenderError,
+    StorybarTimeoutError,
+)
 from storybar._types import AsyncCaptionFields
 
 from conftest import SERVICE, STAND_IN_URL
@@ -114,3 +123,63 @@ def test_async_client_has_the_same_methods() -> None:
             assert caught.value.code == "render_not_found"
 
     anyio.run(use)
+
+
+def test_goes_through_all_renders_and_keeps_a_result_under_a_link(service: Storybar) -> None:
+    linked = service.caption_to_url(width=64, height=32, text="Linked")
+    started = service.start_render(width=64, height=32, text="Later")["id"]
+    seen: list[str] = []
+    for render in service.renders():
+        seen.append(render["id"])
+        if render["id"] == linked["id"]:
+            break
+    assert seen.index(started) < seen.index(linked["id"])
+    file = service.download(linked)
+    assert (file.render_id, file.credits_charged, file.source_type) == (linked["id"], 1, "image")
+    assert len(file.read()) == linked["output"]["bytes"]
+
+
+MANY: list[AsyncCaptionFields] = [
+    {"width": 64, "height": 32, "text": "one"},
+    {"asset_url": "http://127.0.0.1:65533/none.jpg", "text": "two"},
+    {"width": 64, "height": 32, "text": "three"},
+]
+
+
+def test_renders_many_requests_and_passes_on_each_result_with_its_index(service: Storybar) -> None:
+    results: dict[int, BatchResult] = {}
+
+    def use(result: BatchResult) -> None:
+        results[result.index] = result
+        if result.file is not None:
+            assert len(result.file.read()) == result.file.size
+
+    service.caption_all(MANY, use, connections=2)
+    assert sorted(results) == [0, 1, 2]
+    failed = results[1].error
+    assert failed is not None and failed.code == "asset_unreachable"
+
+
+def test_renders_many_requests_in_an_event_loop() -> None:
+    async def run() -> list[int]:
+        sizes: list[int] = []
+
+        async def use(result: AsyncBatchResult) -> None:
+            sizes.append(-1 if result.file is None else len(await result.file.read()))
+
+        async with AsyncStorybar(**SERVICE) as client:
+            await client.caption_all(MANY, use, connections=2)
+            async for _ in client.renders():
+                break
+        return sizes
+
+    sizes = anyio.run(run)
+    assert len(sizes) == 3 and sizes.count(-1) == 1
+
+
+def test_stops_when_a_result_cannot_be_used(service: Storybar) -> None:
+    def use(result: BatchResult) -> None:
+        raise OSError("The disk is full.")
+
+    with pytest.raises(OSError, match="The disk is full"):
+        service.caption_all(MANY, use, connections=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from queue import Queue
 from typing import Callable, Iterator
@@ -125,6 +126,23 @@ def test_tests_an_endpoint_and_rotates_its_secret(service: Storybar, receiver: R
     endpoints.delete(created["id"])
 
 
+def test_disables_and_enables_an_endpoint_and_sends_a_webhook_again(service: Storybar, receiver: Receiver) -> None:
+    endpoints, deliveries = service.webhook_endpoints, service.webhook_deliveries
+    endpoint_id = endpoints.create(receiver.url)["id"]
+    assert endpoints.disable(endpoint_id)["status"] == "disabled"
+    assert endpoints.get(endpoint_id)["disabled_reason"] == "user"
+    assert endpoints.enable(endpoint_id)["status"] == "enabled"
+    sent = endpoints.test(endpoint_id)
+    receiver.next(is_test)
+    assert [delivery["id"] for delivery in deliveries.list(endpoint_id)] == [sent["id"]]
+    # A delivery can be sent again as soon as its first response is recorded.
+    while deliveries.get(sent["id"])["status"] != "succeeded":
+        time.sleep(0.05)
+    assert deliveries.resend(sent["id"])["endpoint_id"] == endpoint_id
+    receiver.next(is_test)
+    endpoints.delete(endpoint_id)
+
+
 def test_async_client_does_the_same(receiver: Receiver) -> None:
     async def main() -> None:
         async with AsyncStorybar(**SERVICE) as client:
@@ -135,6 +153,10 @@ def test_async_client_does_the_same(receiver: Receiver) -> None:
             rotated = await endpoints.rotate_secret(created["id"])
             assert (await endpoints.test(created["id"]))["type"] == "webhook.test"
             verify_webhook(*await anyio.to_thread.run_sync(receiver.next, is_test), rotated["secret"])
+            assert (await endpoints.disable(created["id"]))["status"] == "disabled"
+            assert (await endpoints.enable(created["id"]))["status"] == "enabled"
+            listed = [delivery["id"] async for delivery in client.webhook_deliveries.list(created["id"])]
+            assert (await client.webhook_deliveries.get(listed[0]))["type"] == "webhook.test"
             await endpoints.delete(created["id"])
             assert await client.webhook_secret.rotate() == await client.webhook_secret.get()
 

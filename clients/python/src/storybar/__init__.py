@@ -1,6 +1,6 @@
 """Client for Storybar: story-style captions on photos and videos."""
 
-from ._client import AsyncStorybar, Storybar
+from ._client import AsyncBatchResult, AsyncStorybar, BatchResult, Storybar
 from ._errors import (
     FieldFault,
     StorybarApiError,
@@ -14,9 +14,12 @@ from ._request import Asset, Progress
 from ._result import AsyncRenderedFile, RenderedFile
 from ._types import (
     Batch,
+    CanceledRender,
+    FailedRender,
     Layout,
     LayoutBar,
     Overlay,
+    PendingRender,
     Render,
     RenderList,
     RenderOutput,
@@ -24,6 +27,7 @@ from ._types import (
     SucceededRender,
     Usage,
     WebhookDelivery,
+    WebhookDeliveryDetails,
     WebhookEndpoint,
     WebhookEndpointWithSecret,
     WebhookEvent,
@@ -32,13 +36,18 @@ from ._webhooks import verify_webhook
 
 __all__ = [
     "Asset",
+    "AsyncBatchResult",
     "AsyncRenderedFile",
     "AsyncStorybar",
     "Batch",
+    "BatchResult",
+    "CanceledRender",
+    "FailedRender",
     "FieldFault",
     "Layout",
     "LayoutBar",
     "Overlay",
+    "PendingRender",
     "Progress",
     "Render",
     "RenderList",
@@ -55,6 +64,7 @@ __all__ = [
     "SucceededRender",
     "Usage",
     "WebhookDelivery",
+    "WebhookDeliveryDetails",
     "WebhookEndpoint",
     "WebhookEndpointWithSecret",
     "WebhookEvent",

@@ -14,14 +14,15 @@ import httpx
 
 from ._errors import StorybarError, StorybarRenderError, StorybarTimeoutError
 from ._request import Asset, OnProgress, Upload, openable
-from ._types import Batch, Render, RenderOutput, SucceededRender
+from ._types import Batch, Render, SucceededRender
 
 LONG_POLL_SECONDS = 20
+# For callers that show the progress of a render.
+PROGRESS_POLL_SECONDS = 2
 # Prevents a tight loop with a server that doesn't hold the request open.
 SHORTEST_POLL_SECONDS = 1.0
 FINISHED = ("succeeded", "failed", "canceled")
 Day = Union[str, datetime.date]
-AnyRender = Union[Render, SucceededRender]
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Settings:
         timeout: float,
         max_retries: int,
         max_retry_delay: float,
+        headers: Mapping[str, str] | None,
     ) -> None:
         url = base_url or os.environ.get("STORYBAR_URL")
         key = api_key or os.environ.get("STORYBAR_API_KEY")
@@ -63,9 +65,11 @@ class Settings:
         self.timeout = timeout
         self.max_retries = max_retries
         self.max_retry_delay = max_retry_delay
+        self.headers = dict(headers or {})
 
     def call(self, method: str, path: str, **rest: Any) -> Call:
-        headers = {"x-api-key": self.api_key, "user-agent": "storybar-python", **rest.pop("headers", {})}
+        own = {"x-api-key": self.api_key, **rest.pop("headers", {})}
+        headers = {"user-agent": "storybar-python", **self.headers, **own}
         return Call(method, f"{self.base_url}{path}", headers, **rest)
 
     def overlay(
@@ -93,10 +97,10 @@ class Settings:
         query = "" if wait is None else f"?wait={wait:g}"
         return self.call(method, f"/v1/renders/{quote(render_id, safe='')}{query}")
 
-    def renders(self, limit: int | None, cursor: str | None) -> Call:
-        page = {name: str(value) for name, value in (("limit", limit), ("cursor", cursor)) if value is not None}
-        query = f"?{httpx.QueryParams(page)}" if page else ""
-        return self.call("GET", f"/v1/renders{query}")
+    def page(self, path: str, **given: Union[int, str, None]) -> Call:
+        values = {name: str(value) for name, value in given.items() if value is not None}
+        query = f"?{httpx.QueryParams(values)}" if values else ""
+        return self.call("GET", f"{path}{query}")
 
     def start_batch(self, requests: Sequence[Mapping[str, Any]], idempotency_key: str | None) -> Call:
         headers = {"idempotency-key": idempotency_key or new_key()}
@@ -110,15 +114,16 @@ class Settings:
         query = f"?{httpx.QueryParams(days)}" if days else ""
         return self.call("GET", f"/v1/usage{query}")
 
-    def result(self, render: AnyRender) -> Call:
+    def result(self, render: SucceededRender) -> Call:
         """Sends no key, because the URL may be on another host."""
-        return Call("GET", urljoin(self.base_url, _require_output(render)["url"]))
+        return Call("GET", urljoin(self.base_url, render["output"]["url"]))
 
 
 class Waiting:
     """Decides how to wait for a render: how long per request, when it is over, and when to give up."""
 
-    def __init__(self, render: AnyRender | str, timeout: float) -> None:
+    def __init__(self, render: Render | str, timeout: float, has_progress: bool) -> None:
+        self._longest = PROGRESS_POLL_SECONDS if has_progress else LONG_POLL_SECONDS
         self.render_id = render if isinstance(render, str) else render["id"]
         self._timeout = timeout
         self._deadline = time.monotonic() + timeout
@@ -126,12 +131,12 @@ class Waiting:
 
     def seconds_to_ask_for(self) -> int:
         self._asked = time.monotonic()
-        return max(0, min(LONG_POLL_SECONDS, int(self._deadline - self._asked + 0.999)))
+        return max(0, int(min(self._longest, self._deadline - self._asked + 0.999)))
 
     def pause_after(self, render: Render) -> float | None:
         """Returns seconds until the next request, or None if the render has succeeded."""
         if render["status"] in FINISHED:
-            _require_output(render)
+            require_success(render)
             return None
         if time.monotonic() >= self._deadline:
             raise StorybarTimeoutError(f"The render {self.render_id} did not end within {self._timeout:g} seconds.")
@@ -154,13 +159,13 @@ class BatchWaiting:
         left = self._deadline - time.monotonic()
         if left <= 0:
             raise StorybarTimeoutError(f"The batch {self.batch_id} did not end within {self._timeout:g} seconds.")
-        return unfinished[0], min(LONG_POLL_SECONDS, int(left + 0.999))
+        return unfinished[0], int(min(LONG_POLL_SECONDS, left + 0.999))
 
 
-def _require_output(render: AnyRender) -> RenderOutput:
-    output = render["output"]
-    if render["status"] == "succeeded" and output:
-        return output
+def require_success(render: Render) -> SucceededRender:
+    """Returns a render that has succeeded, or raises its error."""
+    if render["status"] == "succeeded":
+        return render
     unknown = {"detail": f"The render {render['id']} has the status {render['status']}."}
     error: Mapping[str, Any] = render["error"] or unknown
     # A canceled render has no error of its own, so its status is the code.

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, cast
+from typing import TYPE_CHECKING, Any, Callable, Optional, cast
 
 import anyio
 import httpx
 
 from ._call import (
     SHORTEST_POLL_SECONDS,
-    AnyRender,
     BatchWaiting,
     Call,
     Day,
@@ -20,8 +23,15 @@ from ._call import (
     as_render,
     kept,
     new_key,
+    require_success,
 )
-from ._errors import StorybarConnectionError, StorybarError, StorybarTimeoutError, error_from_response
+from ._errors import (
+    StorybarConnectionError,
+    StorybarError,
+    StorybarRenderError,
+    StorybarTimeoutError,
+    error_from_response,
+)
 from ._request import Asset, OnProgress
 from ._result import AsyncRenderedFile, RenderedFile
 from ._retry import delay_before_retry
@@ -36,6 +46,7 @@ from ._types import (
     SucceededRender,
     Usage,
 )
+from ._webhook_deliveries import AsyncWebhookDeliveries, WebhookDeliveries
 from ._webhook_endpoints import AsyncWebhookEndpoints, AsyncWebhookSecret, WebhookEndpoints, WebhookSecret
 
 if TYPE_CHECKING:
@@ -43,6 +54,27 @@ if TYPE_CHECKING:
 
 OnRender = Callable[[Render], None]
 OnBatch = Callable[[Batch], None]
+LARGEST_PAGE = 100
+LARGEST_BATCH = 100
+
+
+@dataclass(frozen=True)
+class BatchResult:
+    """The result of one request of ``caption_all``. A render that failed has an ``error`` in place of a ``file``."""
+
+    index: int
+    file: RenderedFile | None
+    error: StorybarRenderError | None
+
+
+@dataclass(frozen=True)
+class AsyncBatchResult:
+    """The result of one request of ``caption_all``. A render that failed has an ``error`` in place of a ``file``."""
+
+    index: int
+    file: AsyncRenderedFile | None
+    error: StorybarRenderError | None
+
 
 
 class Storybar:
@@ -50,6 +82,7 @@ class Storybar:
 
     ``base_url`` and ``api_key`` default to ``STORYBAR_URL`` and ``STORYBAR_API_KEY``. ``timeout`` is how many seconds to
     wait for the next part of the response. ``max_retry_delay`` is the longest ``retry-after`` that is waited for.
+    ``headers`` are sent with every request. ``http_client`` sends the requests, for example through a proxy.
     """
 
     def __init__(
@@ -60,12 +93,15 @@ class Storybar:
         timeout: float = 300,
         max_retries: int = 3,
         max_retry_delay: float = 60,
+        headers: Mapping[str, str] | None = None,
         http_client: httpx.Client | None = None,
     ) -> None:
-        self._settings = Settings(base_url, api_key, timeout, max_retries, max_retry_delay)
+        self._settings = Settings(base_url, api_key, timeout, max_retries, max_retry_delay, headers)
         self._http = http_client or httpx.Client()
         self.webhook_endpoints = WebhookEndpoints(self._settings, self._read)
         """URLs that get a signed webhook whenever a render ends or a batch is completed."""
+        self.webhook_deliveries = WebhookDeliveries(self._settings, self._read)
+        """What was sent to these URLs, and to the ``webhook_url`` of requests."""
         self.webhook_secret = WebhookSecret(self._settings, self._read)
         """The secret that signs webhooks to the ``webhook_url`` of a request."""
 
@@ -81,7 +117,20 @@ class Storybar:
         """Renders captions and returns the finished file as soon as it begins to arrive."""
         key = idempotency_key or new_key()
         response = self._send(self._settings.overlay(asset, fields, key, on_upload_progress))
-        return RenderedFile(response, key, on_download_progress)
+        return RenderedFile(response, on_download_progress, idempotency_key=key)
+
+    def caption_to_url(
+        self,
+        asset: Asset | None = None,
+        *,
+        idempotency_key: str | None = None,
+        on_upload_progress: OnProgress | None = None,
+        **fields: Unpack[CaptionFields],
+    ) -> SucceededRender:
+        """Renders captions and keeps the result, instead of sending it: its ``output`` has a link. ``download`` gets the bytes."""
+        linked = {**fields, "deliver": "url"}
+        call = self._settings.overlay(asset, linked, idempotency_key or new_key(), on_upload_progress)
+        return require_success(cast(Render, self._read(call).json()))
 
     def start_render(
         self,
@@ -101,22 +150,23 @@ class Storybar:
         return cast(Render, self._read(self._settings.render("GET", render_id, wait)).json())
 
     def wait_for(
-        self, render: AnyRender | str, *, timeout: float = 3_600, on_progress: OnRender | None = None
+        self, render: Render | str, *, timeout: float = 3_600, on_progress: OnRender | None = None
     ) -> SucceededRender:
         """Waits until the render has succeeded. Raises ``StorybarRenderError`` if it failed or was canceled."""
-        waiting = Waiting(render, timeout)
+        waiting = Waiting(render, timeout, on_progress is not None)
         while True:
             current = self.get_render(waiting.render_id, wait=waiting.seconds_to_ask_for())
             if on_progress is not None:
                 on_progress(current)
             pause = waiting.pause_after(current)
             if pause is None:
-                return cast(SucceededRender, current)
+                return require_success(current)
             time.sleep(pause)
 
-    def download(self, render: AnyRender, *, on_download_progress: OnProgress | None = None) -> RenderedFile:
+    def download(self, render: Render, *, on_download_progress: OnProgress | None = None) -> RenderedFile:
         """Downloads the result of a render that has succeeded."""
-        return RenderedFile(self._send(self._settings.result(render)), None, on_download_progress)
+        success = require_success(render)
+        return RenderedFile(self._send(self._settings.result(success)), on_download_progress, render=success)
 
     def cancel_render(self, render_id: str) -> Optional[Render]:
         """Cancels a render that hasn't ended and returns it. One that has ended is deleted, with its result."""
@@ -124,7 +174,17 @@ class Storybar:
 
     def list_renders(self, *, limit: int | None = None, cursor: str | None = None) -> RenderList:
         """Lists stored renders, newest first. ``cursor`` is ``next_cursor`` of the previous page."""
-        return cast(RenderList, self._read(self._settings.renders(limit, cursor)).json())
+        return cast(RenderList, self._read(self._settings.page("/v1/renders", limit=limit, cursor=cursor)).json())
+
+    def renders(self) -> Iterator[Render]:
+        """Goes through all stored renders, newest first. Pages are read as they are needed."""
+        cursor: str | None = None
+        while True:
+            page = self.list_renders(limit=LARGEST_PAGE, cursor=cursor)
+            yield from page["renders"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
 
     def start_batch(self, requests: Sequence[AsyncCaptionFields], *, idempotency_key: str | None = None) -> Batch:
         """Accepts up to 100 requests at once. A fault in one refuses all. One that fails later doesn't stop the others."""
@@ -153,6 +213,37 @@ class Storybar:
     def cancel_batch(self, batch_id: str) -> Optional[Batch]:
         """Cancels renders that haven't ended and returns the batch. A completed batch is deleted, with its results."""
         return cast(Optional[Batch], kept(self._read(self._settings.batch("DELETE", batch_id))))
+
+    def caption_all(
+        self,
+        requests: Sequence[AsyncCaptionFields],
+        use: Callable[[BatchResult], None],
+        *,
+        connections: int = 4,
+    ) -> None:
+        """Renders any number of requests in batches and passes each result to ``use``, from up to ``connections`` threads.
+
+        A render that fails doesn't stop the others. An error that ``use`` raises does.
+        """
+        with ThreadPoolExecutor(connections) as pool:
+            for first in range(0, len(requests), LARGEST_BATCH):
+                renders = self.start_batch(requests[first : first + LARGEST_BATCH])["renders"]
+                futures = [
+                    pool.submit(lambda index, render: use(self._result_of(index, render)), first + offset, render)
+                    for offset, render in enumerate(renders)
+                ]
+                try:
+                    for future in futures:
+                        future.result()
+                finally:
+                    for future in futures:
+                        future.cancel()
+
+    def _result_of(self, index: int, render: Render) -> BatchResult:
+        try:
+            return BatchResult(index, self.download(self.wait_for(render, timeout=math.inf)), None)
+        except StorybarRenderError as error:
+            return BatchResult(index, None, error)
 
     def layout(self, **fields: Unpack[LayoutFields]) -> Layout:
         """Returns where the bars of these captions would go and their price. Free."""
@@ -212,12 +303,15 @@ class AsyncStorybar:
         timeout: float = 300,
         max_retries: int = 3,
         max_retry_delay: float = 60,
+        headers: Mapping[str, str] | None = None,
         http_client: httpx.AsyncClient | None = None,
     ) -> None:
-        self._settings = Settings(base_url, api_key, timeout, max_retries, max_retry_delay)
+        self._settings = Settings(base_url, api_key, timeout, max_retries, max_retry_delay, headers)
         self._http = http_client or httpx.AsyncClient()
         self.webhook_endpoints = AsyncWebhookEndpoints(self._settings, self._read)
         """URLs that get a signed webhook whenever a render ends or a batch is completed."""
+        self.webhook_deliveries = AsyncWebhookDeliveries(self._settings, self._read)
+        """What was sent to these URLs, and to the ``webhook_url`` of requests."""
         self.webhook_secret = AsyncWebhookSecret(self._settings, self._read)
         """The secret that signs webhooks to the ``webhook_url`` of a request."""
 
@@ -233,7 +327,20 @@ class AsyncStorybar:
         """Renders captions and returns the finished file as soon as it begins to arrive."""
         key = idempotency_key or new_key()
         response = await self._send(self._settings.overlay(asset, fields, key, on_upload_progress))
-        return AsyncRenderedFile(response, key, on_download_progress)
+        return AsyncRenderedFile(response, on_download_progress, idempotency_key=key)
+
+    async def caption_to_url(
+        self,
+        asset: Asset | None = None,
+        *,
+        idempotency_key: str | None = None,
+        on_upload_progress: OnProgress | None = None,
+        **fields: Unpack[CaptionFields],
+    ) -> SucceededRender:
+        """Renders captions and keeps the result, instead of sending it: its ``output`` has a link. ``download`` gets the bytes."""
+        linked = {**fields, "deliver": "url"}
+        call = self._settings.overlay(asset, linked, idempotency_key or new_key(), on_upload_progress)
+        return require_success(cast(Render, (await self._read(call)).json()))
 
     async def start_render(
         self,
@@ -253,22 +360,23 @@ class AsyncStorybar:
         return cast(Render, (await self._read(self._settings.render("GET", render_id, wait))).json())
 
     async def wait_for(
-        self, render: AnyRender | str, *, timeout: float = 3_600, on_progress: OnRender | None = None
+        self, render: Render | str, *, timeout: float = 3_600, on_progress: OnRender | None = None
     ) -> SucceededRender:
         """Waits until the render has succeeded. Raises ``StorybarRenderError`` if it failed or was canceled."""
-        waiting = Waiting(render, timeout)
+        waiting = Waiting(render, timeout, on_progress is not None)
         while True:
             current = await self.get_render(waiting.render_id, wait=waiting.seconds_to_ask_for())
             if on_progress is not None:
                 on_progress(current)
             pause = waiting.pause_after(current)
             if pause is None:
-                return cast(SucceededRender, current)
+                return require_success(current)
             await anyio.sleep(pause)
 
-    async def download(self, render: AnyRender, *, on_download_progress: OnProgress | None = None) -> AsyncRenderedFile:
+    async def download(self, render: Render, *, on_download_progress: OnProgress | None = None) -> AsyncRenderedFile:
         """Downloads the result of a render that has succeeded."""
-        return AsyncRenderedFile(await self._send(self._settings.result(render)), None, on_download_progress)
+        success = require_success(render)
+        return AsyncRenderedFile(await self._send(self._settings.result(success)), on_download_progress, render=success)
 
     async def cancel_render(self, render_id: str) -> Optional[Render]:
         """Cancels a render that hasn't ended and returns it. One that has ended is deleted, with its result."""
@@ -276,7 +384,19 @@ class AsyncStorybar:
 
     async def list_renders(self, *, limit: int | None = None, cursor: str | None = None) -> RenderList:
         """Lists stored renders, newest first. ``cursor`` is ``next_cursor`` of the previous page."""
-        return cast(RenderList, (await self._read(self._settings.renders(limit, cursor))).json())
+        call = self._settings.page("/v1/renders", limit=limit, cursor=cursor)
+        return cast(RenderList, (await self._read(call)).json())
+
+    async def renders(self) -> AsyncIterator[Render]:
+        """Goes through all stored renders, newest first. Pages are read as they are needed."""
+        cursor: str | None = None
+        while True:
+            page = await self.list_renders(limit=LARGEST_PAGE, cursor=cursor)
+            for render in page["renders"]:
+                yield render
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
 
     async def start_batch(self, requests: Sequence[AsyncCaptionFields], *, idempotency_key: str | None = None) -> Batch:
         """Accepts up to 100 requests at once. A fault in one refuses all. One that fails later doesn't stop the others."""
@@ -305,6 +425,35 @@ class AsyncStorybar:
     async def cancel_batch(self, batch_id: str) -> Optional[Batch]:
         """Cancels renders that haven't ended and returns the batch. A completed batch is deleted, with its results."""
         return cast(Optional[Batch], kept(await self._read(self._settings.batch("DELETE", batch_id))))
+
+    async def caption_all(
+        self,
+        requests: Sequence[AsyncCaptionFields],
+        use: Callable[[AsyncBatchResult], Awaitable[None]],
+        *,
+        connections: int = 4,
+    ) -> None:
+        """Renders any number of requests in batches and passes each result to ``use``, up to ``connections`` at a time.
+
+        A render that fails doesn't stop the others. An error that ``use`` raises does.
+        """
+        limiter = anyio.Semaphore(connections)
+
+        async def finish(index: int, render: Render) -> None:
+            async with limiter:
+                await use(await self._result_of(index, render))
+
+        for first in range(0, len(requests), LARGEST_BATCH):
+            renders = (await self.start_batch(requests[first : first + LARGEST_BATCH]))["renders"]
+            async with anyio.create_task_group() as group:
+                for offset, render in enumerate(renders):
+                    group.start_soon(finish, first + offset, render)
+
+    async def _result_of(self, index: int, render: Render) -> AsyncBatchResult:
+        try:
+            return AsyncBatchResult(index, await self.download(await self.wait_for(render, timeout=math.inf)), None)
+        except StorybarRenderError as error:
+            return AsyncBatchResult(index, None, error)
 
     async def layout(self, **fields: Unpack[LayoutFields]) -> Layout:
         """Returns where the bars of these captions would go and their price. Free."""

@@ -40,8 +40,16 @@ class FieldFault:
 class StorybarApiError(StorybarError):
     """The server responded with an error."""
 
-    def __init__(self, status: int, problem: Mapping[str, Any], retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        problem: Mapping[str, Any],
+        retry_after: float | None = None,
+        request_id: str | None = None,
+    ) -> None:
         self.status = status
+        self.request_id = request_id
+        """The id under which the operator of the server finds the request."""
         self.code: str = problem.get("code") or f"http_{status}"
         """Servers may send newer codes than the documented ones, so handle unknown codes by ``status``."""
         self.faults = [
@@ -71,7 +79,9 @@ def error_from_response(response: httpx.Response) -> StorybarApiError:
         except ValueError:
             # A proxy cut the body off. The status still tells the kind of error.
             problem = None
-    return StorybarApiError(response.status_code, problem if isinstance(problem, dict) else {}, _retry_after(response))
+    facts = problem if isinstance(problem, dict) else {}
+    request_id = response.headers.get("x-request-id")
+    return StorybarApiError(response.status_code, facts, _retry_after(response), request_id)
 
 
 def _retry_after(response: httpx.Response) -> float | None:

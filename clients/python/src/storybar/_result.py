@@ -11,13 +11,23 @@ import httpx
 
 from ._errors import StorybarConnectionError
 from ._request import CHUNK_BYTES, OnProgress, Progress
+from ._types import SucceededRender
 
 
 class _Facts:
-    def __init__(self, response: httpx.Response, idempotency_key: str | None, on_progress: OnProgress | None) -> None:
+    def __init__(
+        self,
+        response: httpx.Response,
+        on_progress: OnProgress | None,
+        *,
+        idempotency_key: str | None = None,
+        render: SucceededRender | None = None,
+    ) -> None:
         headers = response.headers
         number: Callable[[str], int | None] = lambda name: int(headers[name]) if name in headers else None
         filename = re.search(r'filename="([^"]+)"', headers.get("content-disposition", ""))
+        self.request_id: str | None = headers.get("x-request-id")
+        """The id under which the operator of the server finds the request that returned this file."""
         self.render_id: str | None = headers.get("x-render-id")
         self.content_type: str = headers.get("content-type", "application/octet-stream")
         self.filename: str = filename.group(1) if filename else "render"
@@ -34,6 +44,12 @@ class _Facts:
         self.headers = headers
         self._response = response
         self._on_progress = on_progress
+        if render is not None:
+            self.render_id = render["id"]
+            self.source_type = render["source_type"]
+            self.warnings = render["warnings"]
+            self.missing_glyphs = render["missing_glyphs"]
+            self.credits_charged = render["credits"]
 
     def _report(self, loaded: int) -> None:
         if self._on_progress is not None:

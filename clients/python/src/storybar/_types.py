@@ -52,6 +52,26 @@ class Overlay(_OverlayRequired, total=False):
     """Look of this caption. With a preset or a saved style, it replaces the ``style`` of the request. Without one, it changes only the keys it has."""
 
 
+class CueWords(TypedDict):
+    text: str
+    start: float
+    end: float
+
+
+class _CueRequired(TypedDict):
+    start: float
+    """In seconds."""
+    end: float
+    """In seconds."""
+
+
+class Cue(_CueRequired, total=False):
+    text: str
+    """Its words decide where they are omitted."""
+    words: Sequence[CueWords]
+    """When each word is spoken."""
+
+
 class LayoutFields(TypedDict, total=False):
     width: int
     """Width of the overlay in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset, ignored with one."""
@@ -131,6 +151,25 @@ class Layout(TypedDict):
     """Codes such as ``missing_glyphs``, ``text_shrunk``, ``bars_overlap``, ``never_shown``, ``timing_ignored``, ``safe_area_moved``, ``low_contrast``, ``no_bold``, ``word_times_estimated``, ``text_too_small``. More may be added."""
     credits: int
     """What the render would cost."""
+
+
+class LayoutPageWords(TypedDict):
+    text: str
+    start: float
+    end: float
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class LayoutPage(TypedDict):
+    text: str
+    start: float
+    """In seconds."""
+    end: float
+    words: List[LayoutPageWords]
+    """Words with their times, and where they stand out. Empty for cues whose words have no times."""
 
 
 class LayoutBarLines(TypedDict):
@@ -256,7 +295,6 @@ class RenderOutput(TypedDict):
 
 class RenderState(TypedDict):
     id: str
-    status: Literal["queued", "rendering", "succeeded", "failed", "canceled"]
     progress: float
     """How much of a video is encoded."""
     source_type: Optional[str]
@@ -275,15 +313,33 @@ class RenderState(TypedDict):
     finished_at: Optional[str]
     expires_at: Optional[str]
     """Until when the result can be downloaded."""
-    error: Optional[Problem]
 
 
-class Render(RenderState):
-    output: Optional[RenderOutput]
+class PendingRender(RenderState):
+    status: Literal["queued", "rendering"]
+    output: None
+    error: None
 
 
 class SucceededRender(RenderState):
+    status: Literal["succeeded"]
     output: RenderOutput
+    error: None
+
+
+class FailedRender(RenderState):
+    status: Literal["failed"]
+    output: None
+    error: Problem
+
+
+class CanceledRender(RenderState):
+    status: Literal["canceled"]
+    output: None
+    error: None
+
+
+Render = Union[PendingRender, SucceededRender, FailedRender, CanceledRender]
 
 
 class RenderList(TypedDict):
@@ -338,6 +394,47 @@ class WebhookDelivery(TypedDict):
     last_error: Optional[str]
     created_at: str
     finished_at: Optional[str]
+
+
+class WebhookAttempt(TypedDict):
+    at: str
+    duration_ms: int
+    request_headers: Dict[str, str]
+    status: Optional[int]
+    """Null when there was no response."""
+    content_type: Optional[str]
+    response: str
+    """The first 2,048 bytes of the response."""
+    error: Optional[str]
+    """Why the attempt failed."""
+
+
+class WebhookDeliveryDetails(TypedDict):
+    id: str
+    endpoint_id: Optional[str]
+    """Null for the ``webhook_url`` of a request."""
+    url: str
+    webhook_id: str
+    """As in the ``webhook-id`` header."""
+    type: str
+    status: Literal["pending", "succeeded", "failed"]
+    attempt_count: int
+    next_attempt_at: Optional[str]
+    last_status: Optional[int]
+    """Status of the last response."""
+    last_error: Optional[str]
+    created_at: str
+    finished_at: Optional[str]
+    body: Dict[str, Any]
+    """What was sent."""
+    attempts: List[WebhookAttempt]
+    """Newest first."""
+
+
+class WebhookDeliveryList(TypedDict):
+    deliveries: List[WebhookDelivery]
+    next_cursor: Optional[str]
+    """The ``cursor`` of the next page; null on the last one."""
 
 
 class WebhookEvent(TypedDict):

@@ -27,6 +27,12 @@ class _Calls:
     def list(self) -> Call:
         return self._settings.call("GET", PATH)
 
+    def get(self, endpoint_id: str) -> Call:
+        return self._settings.call("GET", _path(endpoint_id))
+
+    def switch(self, endpoint_id: str, to: str) -> Call:
+        return self._settings.call("POST", f"{_path(endpoint_id)}/{to}")
+
     def delete(self, endpoint_id: str) -> Call:
         return self._settings.call("DELETE", _path(endpoint_id))
 
@@ -62,6 +68,17 @@ class WebhookEndpoints:
         """Oldest first."""
         return cast(List[WebhookEndpoint], self._read(self._calls.list()).json()["endpoints"])
 
+    def get(self, endpoint_id: str) -> WebhookEndpoint:
+        return cast(WebhookEndpoint, self._read(self._calls.get(endpoint_id)).json())
+
+    def enable(self, endpoint_id: str) -> WebhookEndpoint:
+        """Sends webhooks to a disabled endpoint again."""
+        return cast(WebhookEndpoint, self._read(self._calls.switch(endpoint_id, "enable")).json())
+
+    def disable(self, endpoint_id: str) -> WebhookEndpoint:
+        """Sends nothing to it until it is enabled again."""
+        return cast(WebhookEndpoint, self._read(self._calls.switch(endpoint_id, "disable")).json())
+
     def delete(self, endpoint_id: str) -> None:
         """Webhooks that are still to be sent to it are dropped."""
         self._read(self._calls.delete(endpoint_id))
@@ -90,6 +107,17 @@ class AsyncWebhookEndpoints:
     async def list(self) -> List[WebhookEndpoint]:
         """Oldest first."""
         return cast(List[WebhookEndpoint], (await self._json(self._calls.list()))["endpoints"])
+
+    async def get(self, endpoint_id: str) -> WebhookEndpoint:
+        return cast(WebhookEndpoint, await self._json(self._calls.get(endpoint_id)))
+
+    async def enable(self, endpoint_id: str) -> WebhookEndpoint:
+        """Sends webhooks to a disabled endpoint again."""
+        return cast(WebhookEndpoint, await self._json(self._calls.switch(endpoint_id, "enable")))
+
+    async def disable(self, endpoint_id: str) -> WebhookEndpoint:
+        """Sends nothing to it until it is enabled again."""
+        return cast(WebhookEndpoint, await self._json(self._calls.switch(endpoint_id, "disable")))
 
     async def delete(self, endpoint_id: str) -> None:
         """Webhooks that are still to be sent to it are dropped."""
