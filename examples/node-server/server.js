@@ -48,8 +48,8 @@ async function caption(request, response) {
     duplex: 'half',
   });
   if (!rendered.ok) {
-    const { detail, errors = [] } = await rendered.json();
-    const text = [detail, ...errors.map((fault) => fault.detail)].join('\n');
+    const { detail, errors = [{ detail }] } = await rendered.json();
+    const text = errors.map((fault) => fault.detail).join('\n');
     response.writeHead(rendered.status, { 'content-type': 'text/plain; charset=utf-8' }).end(text);
     return;
   }
