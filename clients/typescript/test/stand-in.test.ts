@@ -220,7 +220,7 @@ test('renders more requests than a batch can have, with a bounded number of conn
     await new Promise((resolve) => setTimeout(resolve, 1));
     open -= 1;
     if (pathname === '/v1/batches') {
-      const { requests } = JSON.parse(String(init?.body)) as { requests: { text: string }[] };
+      const { requests } = JSON.parse(init?.body as string) as { requests: { text: string }[] };
       batches.push(requests.length);
       return Response.json({ renders: requests.map(({ text }) => ({ id: text })) });
     }
