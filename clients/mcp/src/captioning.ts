@@ -73,7 +73,8 @@ export class Captioning {
 
 /** A progress that can't be sent is no reason to give up: the result is sent the same way. */
 async function reportProgress({ mcpReq }: ServerContext, progress: number): Promise<void> {
-  const progressToken = mcpReq._meta?.progressToken;
+  const { _meta: meta } = mcpReq;
+  const progressToken = meta?.progressToken;
   if (progressToken === undefined) return;
   await mcpReq
     .notify({ method: 'notifications/progress', params: { progressToken, progress, total: 1 } })
