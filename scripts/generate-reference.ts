@@ -26,6 +26,7 @@ const SECTIONS: Partial<Record<string, string>> = {
   safe_area: 'Safe areas',
   strict: 'Warnings',
   format: 'Formats',
+  fit: 'Size of the file',
   async: 'Asynchronous renders',
   deliver: 'Asynchronous renders',
   webhook_url: 'Webhooks',
@@ -33,8 +34,8 @@ const SECTIONS: Partial<Record<string, string>> = {
 
 /** Fields without an entry are optional. */
 const REQUIRED: Partial<Record<string, string>> = {
-  width: 'without an asset',
-  height: 'without an asset',
+  width: 'without an asset, with `fit`',
+  height: 'without an asset, with `fit`',
   text: 'or `overlays`, `captions`',
   overlays: 'or `text`, `captions`',
   captions: 'or `text`, `overlays`',

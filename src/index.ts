@@ -6,6 +6,7 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { parseForm } from './caption/form.ts';
 import { checkOverlays } from './caption/overlays-field.ts';
 import { MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE, type Overlay, type RequestedOverlay } from './caption/overlay.ts';
+import { checkRequestedFit, type RequestedFit } from './caption/fit-field.ts';
 import { checkOutput } from './caption/format-field.ts';
 import type { ColorSpace, FormatOf } from './caption/output-format.ts';
 import type { SafeAreaName } from './caption/safe-area.ts';
@@ -23,6 +24,7 @@ import type { VideoFacts } from './render/video.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, type VideoLimits } from './render/video-recipe.ts';
 
 export { AppError as StorybarError, type ErrorCode, type FieldFault } from './errors.ts';
+export type { RequestedFit } from './caption/fit-field.ts';
 export type { SafeAreaName } from './caption/safe-area.ts';
 export type { CaptionStyle } from './caption/style.ts';
 export type { StylePreset } from './caption/style-presets.ts';
@@ -66,6 +68,8 @@ export interface ImageOptions extends LookOptions {
   readonly quality?: number;
   /** For a JPEG that stays a JPEG, `source` keeps its color profile and pixels, and `srgb` converts it. Default: `source`. */
   readonly colorSpace?: ColorSpace;
+  /** The size of the result, and how the image gets it: blurred at the sides, cropped or padded. */
+  readonly fit?: RequestedFit;
   readonly signal?: AbortSignal;
 }
 
@@ -93,7 +97,8 @@ export async function renderImage(
     );
   }
   const limits = { imagePixels: options.maxPixels ?? DEFAULT_IMAGE_LIMITS.imagePixels };
-  const output = checkOutput(options, 'image');
+  const { fit, ...file } = options;
+  const output = { ...checkOutput(file, 'image'), ...(fit && { fit: checkRequestedFit(fit) }) };
   const recipe = composeImageRecipe(await probeStill(bytes, format), overlays, limits, { output });
   return await renderOnImage(recipe, bytes, sharedTools(), options.signal);
 }
@@ -101,6 +106,8 @@ export async function renderImage(
 export interface VideoOptions extends LookOptions {
   /** Videos beyond these limits are refused. Default: 60 seconds, 4096 pixels per side, 60 frames per second. */
   readonly limits?: Partial<VideoLimits>;
+  /** The size of the result, and how the video gets it. Sides must be even. */
+  readonly fit?: RequestedFit;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: { readonly frames: number; readonly totalFrames: number }) => void;
 }
@@ -126,7 +133,9 @@ export async function renderVideo(
     import('./media/video/probe/probe.ts'),
     import('./render/video.ts'),
   ]);
-  const recipe = composeVideoRecipe(probeVideo(asset, format, { maxSide: limits.videoSide }), overlays, limits);
+  const probe = probeVideo(asset, format, { maxSide: limits.videoSide });
+  const fit = options.fit && { fit: checkRequestedFit(options.fit) };
+  const recipe = composeVideoRecipe(probe, overlays, limits, fit);
   // The output is written to a temporary file and then renamed, so that a failed render leaves no file, and `output`
   // may be the asset itself.
   const unfinished = `${output}.${randomUUID()}.part`;

@@ -8,6 +8,8 @@ import { cleanText, isBlank } from './clean.ts';
 import { type Delivery, parseDelivery } from './delivery-field.ts';
 import { parseLanguage, withLanguage } from './language.ts';
 import { FieldReader, type Form } from './field-reader.ts';
+import type { Fit } from './fit.ts';
+import { hasFit, parseFit, videoSizeFaults } from './fit-field.ts';
 import { parseOutput, type RequestedOutput } from './format-field.ts';
 import { type Overlay, MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE } from './overlay.ts';
 import { checkOverlays, parseOverlays, textFaults } from './overlays-field.ts';
@@ -52,7 +54,9 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
   const strict = fields.boolean('strict');
   const delivery = { ...parseDelivery(fields), webhookUrl: parseWebhookUrl(fields, checkUrl) };
   const duration = fields.seconds('duration', LAYOUT_FIELDS.duration.maximum);
-  const output = parseOutput(fields, hasAsset ? form.assetKind : 'canvas');
+  const requested = parseOutput(fields, hasAsset ? form.assetKind : 'canvas');
+  const fit = parseFittedSize(fields, hasAsset, form.assetKind === 'video' || requested.format === 'mp4');
+  const output = { ...requested, ...(fit && { fit }) };
   if (isLayout && hasCaptions(fields) && !fields.has('duration')) {
     fields.add('duration', 'required', 'Captions need a video. Send its length in seconds.');
   }
@@ -120,9 +124,25 @@ function parseCaptions(fields: FieldReader): readonly Overlay[] {
   return [];
 }
 
-function parseCanvas(fields: FieldReader): CaptionForm['canvas'] {
-  const width = parseSide('width', fields);
-  const height = parseSide('height', fields);
+function parseFittedSize(fields: FieldReader, hasAsset: boolean, isVideo: boolean): Fit | undefined {
+  if (!hasFit(fields)) return undefined;
+  const fit = parseFit(fields);
+  if (!hasAsset) {
+    fields.add(
+      'fit',
+      'conflict',
+      'Fit changes the size of an asset. Send one in asset or asset_url, or leave out fit.',
+    );
+    return undefined;
+  }
+  const size = parseCanvas(fields, 'with fit');
+  if (size && isVideo) fields.faults.push(...videoSizeFaults(size));
+  return size && fit && { ...fit, ...size };
+}
+
+function parseCanvas(fields: FieldReader, when = 'when no asset is sent'): CaptionForm['canvas'] {
+  const width = parseSide('width', fields, when);
+  const height = parseSide('height', fields, when);
   if (width === undefined || height === undefined) return undefined;
   if (width * height > MAX_CANVAS_PIXELS) {
     const actual = `${NUMBER.format(width * height)} (${width}x${height})`;
@@ -132,14 +152,14 @@ function parseCanvas(fields: FieldReader): CaptionForm['canvas'] {
   return { width, height };
 }
 
-function parseSide(name: 'width' | 'height', fields: FieldReader): number | undefined {
+function parseSide(name: 'width' | 'height', fields: FieldReader, when: string): number | undefined {
   const label = name === 'width' ? 'Width' : 'Height';
   if (fields.isUnreadable(name)) return undefined;
   const faultsBefore = fields.faults.length;
   const side = fields.integer(name, 'pixels');
   if (side === undefined) {
     const isReported = fields.faults.length > faultsBefore;
-    if (!isReported) fields.add(name, 'required', `${label} in pixels is required when no asset is sent.`);
+    if (!isReported) fields.add(name, 'required', `${label} in pixels is required ${when}.`);
     return undefined;
   }
   if (side >= MIN_SIDE && side <= MAX_SIDE) return side;

@@ -5,6 +5,7 @@ import { AppError, type FieldFault } from '../errors.ts';
 import { orList } from '../primitives/or-list.ts';
 import { choice } from './style-field.ts';
 import type { FieldReader } from './field-reader.ts';
+import type { Fit } from './fit.ts';
 import {
   COLOR_SPACES,
   type ColorSpace,
@@ -25,6 +26,8 @@ export interface RequestedOutput {
   readonly quality?: number;
   /** The color space of a JPEG that stays a JPEG. Default: `source`. */
   readonly colorSpace?: ColorSpace;
+  /** The size of the file, and how the asset gets it. Without it, the file has the size of the asset. */
+  readonly fit?: Fit;
 }
 
 const MAX_QUALITY = FILE_FIELDS.quality.maximum;
@@ -69,9 +72,10 @@ export function checkOutput({ format, quality, colorSpace }: RequestedOutput, so
   return present({ format, quality, colorSpace });
 }
 
+type FileOutput = Omit<RequestedOutput, 'fit'>;
 type Given<Values> = { readonly [Name in keyof Values]: Values[Name] | undefined };
 
-function present({ format, quality, colorSpace }: Given<Required<RequestedOutput>>): RequestedOutput {
+function present({ format, quality, colorSpace }: Given<Required<FileOutput>>): FileOutput {
   return {
     ...(format !== undefined && { format }),
     ...(quality !== undefined && { quality }),

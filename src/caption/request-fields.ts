@@ -4,6 +4,7 @@
 import type { Json } from '../primitives/json-schema.ts';
 import { orList } from '../primitives/or-list.ts';
 import { MAX_URL_LENGTH } from './asset-url.ts';
+import { FIT_FIELD, MAX_ENLARGEMENT, MAX_FITTED_VIDEO_SIDE } from './fit.ts';
 import {
   COLOR_SPACES,
   defaultFormat,
@@ -180,6 +181,15 @@ export const FILE_FIELDS = {
       'colors of the profile. `srgb` converts it, which compresses it again. An image that is compressed again is always sRGB, ' +
       `and so is every other format, for which this is ignored. Default: \`${COLOR_SPACES[0]}\`.`,
   },
+  fit: {
+    ...FIT_FIELD,
+    description:
+      'Gives an image or a video the size of `width` and `height`, which are required then. `blur` shows all of it in front of a ' +
+      'blurred, darker copy; `crop` fills the frame and cuts off what is too much on two sides; `pad` shows all of it on black, or on ' +
+      'the color of an object such as `{"mode": "pad", "color": "#ffffff"}`, which forms send as JSON text. Captions are laid out on ' +
+      `the result. Videos need even sides of up to ${NUMBER.format(MAX_FITTED_VIDEO_SIDE)} pixels. Nothing is enlarged more than ` +
+      `${MAX_ENLARGEMENT} times.`,
+  },
 } as const satisfies Readonly<Record<string, Json>>;
 
 /** The delivery of a render's file. */
@@ -245,8 +255,8 @@ function side(label: 'Width' | 'Height') {
     minimum: MIN_SIDE,
     maximum: MAX_SIDE,
     description:
-      `${label} of the overlay in pixels, ${MIN_SIDE} to ${MAX_SIDE}. Width times height can be at most ` +
-      `${MAX_CANVAS_PIXELS / 1_000_000} megapixels. Required without an asset, ignored with one.`,
+      `${label} of the overlay, or of the finished file with \`fit\`, in pixels, ${MIN_SIDE} to ${MAX_SIDE}. Width times height can be at most ` +
+      `${MAX_CANVAS_PIXELS / 1_000_000} megapixels. Required without an asset and with \`fit\`, otherwise ignored with an asset.`,
   } as const;
 }
 

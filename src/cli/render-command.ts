@@ -41,6 +41,8 @@ language of the captions (a BCP 47 tag such as ja) for letters whose form depend
 WebP into a video. --quality (1 to 100, default 90) is for jpeg and webp. Without --quality, a JPEG stays a JPEG without being
 compressed again, and keeps its color profile; --color-space srgb converts it.
 
+--fit blur, crop or pad (or an object such as '{"mode":"pad","color":"#ffffff"}') brings the file to --width and --height.
+
 On a video, an overlay can have "start" and "end" in seconds. --captions shows the cues of a subtitle file, or the words of a
 transcript as OpenAI, whisper.cpp, Deepgram, AssemblyAI and ElevenLabs write it. --max-words and --max-lines split them into
 pages. --position places the bar of --text (default 50) or the bars of --captions (default 80), in percent of the height.
@@ -122,11 +124,20 @@ async function renderFile(
   const format = formatFor(source, requested);
   const { extension } = OUTPUT_FORMATS[format];
   if (format === 'mp4') {
-    await captionVideo(file, captions, { ...look, isQuiet }, output ?? outputNextTo(name, extension));
+    await captionVideo(
+      file,
+      captions,
+      { ...look, ...fitOf(requested), isQuiet },
+      output ?? outputNextTo(name, extension),
+    );
     return;
   }
   const options = { ...look, ...requested, format };
   await deliver(await renderImage(file, captions, options), output ?? outputNextTo(name, extension), isQuiet);
+}
+
+function fitOf({ fit }: RequestedOutput): Pick<VideoOptions, 'fit'> {
+  return fit ? { fit } : {};
 }
 
 async function sourceOf(asset: string): Promise<'image' | 'animation' | 'video'> {
@@ -146,7 +157,7 @@ async function sourceOf(asset: string): Promise<'image' | 'animation' | 'video'>
 async function captionVideo(
   asset: string,
   captions: Captions,
-  { isQuiet, ...look }: LookOptions & { readonly isQuiet: boolean },
+  { isQuiet, ...look }: LookOptions & Pick<VideoOptions, 'fit'> & { readonly isQuiet: boolean },
   output: string,
 ): Promise<void> {
   if (output === '-') throw new UsageError('a video cannot be written to standard output; give -o <file>');

@@ -64,8 +64,10 @@ export interface DecodePlan {
   /** Set when the embedded profile is sRGB, where a conversion would only add rounding errors. */
   readonly ignoreProfile: boolean;
   readonly color?: ColorConversion;
-  /** Set when the image is scaled down. */
+  /** Set when the image gets another size. */
   readonly scaleTo?: Size;
+  /** The image keeps its aspect ratio and is cut on two sides. Otherwise it is stretched. */
+  readonly crops?: true;
   readonly decoder?: 'heif';
 }
 
@@ -81,13 +83,21 @@ export async function decodeImage(source: Uint8Array, plan: DecodePlan): Promise
 }
 
 /** Resizes pixels that come from another decoder. */
-export async function resizeImage({ width, height, channels, data }: DecodedImage, size: Size): Promise<DecodedImage> {
+export async function resizeImage(
+  { width, height, channels, data }: DecodedImage,
+  size: Size,
+  crops?: true,
+): Promise<DecodedImage> {
   const raw = { width, height, channels };
   const { data: resized, info } = await sharp(data, { raw, limitInputPixels: false })
-    .resize({ ...size, fit: 'fill' })
+    .resize({ ...size, fit: fitOf(crops) })
     .raw({ depth: 'uchar' })
     .toBuffer({ resolveWithObject: true });
   return { width: info.width, height: info.height, channels, data: resized };
+}
+
+function fitOf(crops: true | undefined): 'cover' | 'fill' {
+  return crops ? 'cover' : 'fill';
 }
 
 async function decodeDamaged(source: Uint8Array, plan: DecodePlan): Promise<DecodedImage> {
@@ -126,7 +136,7 @@ async function readPixels(source: Uint8Array, failOn: 'none' | 'error', plan: De
     ignoreIcc: plan.ignoreProfile || plan.color?.from === 'encoding',
   });
   const upright = input.autoOrient();
-  const scaled = plan.scaleTo ? upright.resize({ ...plan.scaleTo, fit: 'fill' }) : upright;
+  const scaled = plan.scaleTo ? upright.resize({ ...plan.scaleTo, fit: fitOf(plan.crops) }) : upright;
   const { data, info } = await toRaw(scaled, plan.color).toBuffer({ resolveWithObject: true });
   const decoded = toEightBitRgb(data, info.channels, plan.color);
   return { width: info.width, height: info.height, ...(hinted ? dropOpaqueAlpha(decoded) : decoded) };

@@ -63,6 +63,6 @@ function composeFor(
     case 'image':
       return composeImageRecipe(base, overlays, limits, options);
     case 'video':
-      return composeVideoRecipe(base, overlays, limits);
+      return composeVideoRecipe(base, overlays, limits, options.output);
   }
 }

@@ -7,7 +7,9 @@ import { assertNoCues } from '../caption/captions-field.ts';
 import type { Overlay } from '../caption/overlay.ts';
 import { AppError } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
+import { assertEnlargement, placeInto } from '../layout/fit.ts';
 import type { DecodePlan, ImageProbe } from '../media/image.ts';
+import type { Surround } from '../media/surround.ts';
 import {
   assertEncodable,
   type ImageOutput,
@@ -31,6 +33,10 @@ export interface RecipeBase {
   readonly lastFrame?: number;
   /** How long the sound of a video plays before its first frame, in seconds. The times of cues count from the sound. */
   readonly soundLead?: number;
+  /** The size of the asset, if it is fitted into the canvas. */
+  readonly source?: Size;
+  /** Set for an asset that is enlarged so much that it looks soft. */
+  readonly isUpscaled?: true;
 }
 
 export interface TransparentRecipe extends RecipeBase {
@@ -55,6 +61,8 @@ export interface LayoutRecipe extends RecipeBase {
 export interface ImageRecipe extends RecipeBase {
   readonly kind: 'image';
   readonly decode: DecodePlan;
+  /** What surrounds an image that is smaller than the canvas. */
+  readonly surround?: Surround;
   readonly output: ImageOutput;
 }
 
@@ -121,7 +129,8 @@ export function composeImageRecipe(
   assertNoCues(overlays);
   const original = { width: probe.width, height: probe.height };
   assertSize(original, limits);
-  const canvas = scaleDown(original, maxSide);
+  const { canvas, scaleTo, crops, ...fitted } = sizesOf(original, requested, maxSide);
+  assertSize(canvas, limits);
   const isScaled = canvas.width !== original.width || canvas.height !== original.height;
   const isConverted = probe.color !== undefined;
   const output = imageOutput(requested, { isScaled, isConverted, orientation: probe.orientation });
@@ -130,16 +139,47 @@ export function composeImageRecipe(
     kind: 'image',
     canvas,
     overlays,
-    attemptMs: attemptMs(original, overlays.length),
+    attemptMs: attemptMs(larger(original, canvas), overlays.length),
     decode: {
       maxPixels: limits.imagePixels,
       ignoreProfile: probe.isSrgb,
       ...(probe.color && { color: probe.color }),
-      ...(isScaled && { scaleTo: canvas }),
+      ...(isScaled && { scaleTo }),
+      ...(crops && { crops }),
       ...(probe.decoder && { decoder: probe.decoder }),
     },
+    ...fitted,
     output,
   };
+}
+
+interface ImageSizes extends Pick<ImageRecipe, 'source' | 'isUpscaled' | 'surround'>, Pick<DecodePlan, 'crops'> {
+  readonly canvas: Size;
+  readonly scaleTo: Size;
+}
+
+function sizesOf(original: Size, { fit }: RequestedOutput, maxSide: number): ImageSizes {
+  if (fit === undefined || (fit.width === original.width && fit.height === original.height)) {
+    const canvas = scaleDown(original, maxSide);
+    return { canvas, scaleTo: canvas };
+  }
+  const canvas = scaleDown(fit, maxSide);
+  const isSoft = assertEnlargement(original, { ...fit, ...canvas });
+  const { left, top, ...scaleTo } = placeInto(original, canvas, fit.mode).target;
+  const isFilled = scaleTo.width === canvas.width && scaleTo.height === canvas.height;
+  return {
+    canvas,
+    scaleTo,
+    source: original,
+    ...(fit.mode === 'crop' && { crops: true }),
+    ...(!isFilled && { surround: { fill: fit.mode === 'blur' ? 'blur' : fit.color, left, top } }),
+    ...(isSoft && { isUpscaled: true }),
+  };
+}
+
+/** The price and the time of a render follow the larger of its asset and its output. */
+export function larger(one: Size, other: Size): Size {
+  return one.width * one.height > other.width * other.height ? one : other;
 }
 
 function scaleDown({ width, height }: Size, maxSide: number): Size {

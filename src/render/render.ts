@@ -8,6 +8,7 @@ import type { Rows } from '../layout/placement.ts';
 import { colorProfileOf } from '../media/color/gray-profile.ts';
 import { type ConvertWords, conversionToProfile } from '../media/color/profile-colors.ts';
 import { type DecodedImage, decodeImage } from '../media/image.ts';
+import { surroundImage } from '../media/surround-image.ts';
 import { type Band, isGrayBand } from '../raster/band.ts';
 import { bakeBands } from '../raster/blend.ts';
 import { strokeImage } from '../raster/strokes.ts';
@@ -168,7 +169,13 @@ function areFaint(photo: DecodedImage, { width }: Size, bars: readonly Bar[], ba
   return bars.some((bar) => needsPhoto(bar) && isFaintOn(photo, width, bar, bands));
 }
 
-async function decodeAsset(asset: Uint8Array, { decode }: ImageRecipe, signal?: AbortSignal): Promise<DecodedImage> {
+async function decodeAsset(asset: Uint8Array, recipe: ImageRecipe, signal?: AbortSignal): Promise<DecodedImage> {
+  const { canvas, surround } = recipe;
+  const image = await decodeSized(asset, recipe, signal);
+  return surround ? await surroundImage(image, canvas, surround) : image;
+}
+
+async function decodeSized(asset: Uint8Array, { decode }: ImageRecipe, signal?: AbortSignal): Promise<DecodedImage> {
   if (decode.decoder === undefined) return await decodeImage(asset, decode);
   // Loaded on demand, so a worker for images never loads the video libraries.
   const { decodeHeif } = await import('../media/heif/decode.ts');

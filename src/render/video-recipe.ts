@@ -1,16 +1,21 @@
 // Composes the recipe of a video render from the probe and the limits of the caller.
 
+import type { Fit } from '../caption/fit.ts';
+import { assertVideoSize } from '../caption/fit-field.ts';
+import type { RequestedOutput } from '../caption/format-field.ts';
 import type { Overlay } from '../caption/overlay.ts';
+import { assertEnlargement } from '../layout/fit.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
 import { decoderPixels, assertMaxSide } from '../media/video/dimensions.ts';
 import { encoderSettings } from '../media/video/frames/encoding.ts';
+import { fitSteps } from '../media/video/frames/fit-steps.ts';
 import { filterSteps } from '../media/video/frames/steps.ts';
 import type { Cut } from '../media/video/probe/cuts.ts';
 import type { VideoProbe } from '../media/video/probe/probe.ts';
 import { startOffset } from '../media/video/probe/timing.ts';
 import type { TranscodePlan, VideoPiece } from '../media/video/transcode-plan.ts';
-import type { RecipeBase } from './recipe.ts';
+import { larger, type RecipeBase } from './recipe.ts';
 
 export interface VideoRecipe extends RecipeBase, TranscodePlan {
   readonly kind: 'video';
@@ -50,13 +55,19 @@ const BYTES_SLACK = 4_000_000;
 const ATTEMPT_BASE_MS = 20_000;
 const ATTEMPT_MS_PER_MEGAPIXEL_FRAME = 250;
 
-export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay[], limits: VideoLimits): VideoRecipe {
+export function composeVideoRecipe(
+  probe: VideoProbe,
+  overlays: readonly Overlay[],
+  limits: VideoLimits,
+  { fit: requestedFit }: Pick<RequestedOutput, 'fit'> = {},
+): VideoRecipe {
   assertWithinLimits(probe, limits);
   const { video, audio, durationSeconds, format } = probe;
-  const canvas = { width: probe.width, height: probe.height };
+  const { canvas, steps, ...fitted } = fittedVideo(probe, requestedFit, limits);
   const frameStep = frameStepFor(probe, limits);
   const frameRate = probe.frameRate / frameStep;
-  const encoder = encoderSettings(canvas, frameRate, video);
+  const enlargement = Math.max(1, (canvas.width * canvas.height) / (probe.width * probe.height));
+  const encoder = encoderSettings(canvas, frameRate, { codec: video.codec, bitRate: video.bitRate * enlargement });
   const offset = startOffset(video.start, audio?.start);
   const soundLead = video.start - offset;
   const audioBytes = audio === null ? 0 : durationSeconds * MAX_AUDIO_BYTES_PER_SECOND;
@@ -64,7 +75,7 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
     kind: 'video',
     canvas,
     overlays,
-    attemptMs: attemptMs(canvas, video.frames) + MS_PER_BAR * overlays.length,
+    attemptMs: attemptMs(larger(canvas, probe), video.frames) + MS_PER_BAR * overlays.length,
     // Whether a frame is kept depends on the frames before it, so the parts would not fit together.
     cuts: frameStep === 1 ? probe.cuts : [],
     durationSeconds,
@@ -77,7 +88,8 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
     ...(probe.isAudioDropped && { isAudioDropped: true }),
     ...(soundLead > 0 && { soundLead }),
     offset,
-    steps: filterSteps(video),
+    steps,
+    ...fitted,
     encoder,
     bounds: {
       frames: video.frames * 2 + FRAME_SLACK,
@@ -85,6 +97,23 @@ export function composeVideoRecipe(probe: VideoProbe, overlays: readonly Overlay
       pixels: decoderPixels(limits.videoSide),
     },
   } satisfies VideoRecipe);
+}
+
+function fittedVideo(
+  { width, height, video }: VideoProbe,
+  fit: Fit | undefined,
+  { videoSide }: VideoLimits,
+): Pick<VideoRecipe, 'canvas' | 'steps' | 'fit' | 'source' | 'isUpscaled'> {
+  const source = { width, height };
+  if (fit) assertVideoSize(fit);
+  if (fit === undefined || (fit.width === width && fit.height === height)) {
+    return { canvas: source, steps: filterSteps(video) };
+  }
+  const canvas = { width: fit.width, height: fit.height };
+  assertMaxSide(videoSide, canvas);
+  const isSoft = assertEnlargement(source, fit);
+  const steps = [...filterSteps(video), ...fitSteps(source, fit)];
+  return { canvas, steps, fit, source, ...(isSoft && { isUpscaled: true }) };
 }
 
 /** Far above any compressed audio. Uncompressed audio is encoded, so it never reaches the output. */

@@ -23,7 +23,7 @@ export const LAYOUT_WARNINGS = [
   'text_too_small',
 ] as const;
 /** Warnings about the asset. */
-export const MEDIA_WARNINGS = ['audio_dropped', 'hdr_tonemapped', 'frames_dropped'] as const;
+export const MEDIA_WARNINGS = ['audio_dropped', 'hdr_tonemapped', 'frames_dropped', 'upscaled'] as const;
 
 /** Warnings that `strict` accepts, because requests with it succeeded before these existed. */
 const ACCEPTED_BY_STRICT: ReadonlySet<RenderWarning> = new Set(['text_too_small']);
@@ -99,6 +99,7 @@ export function mediaWarnings(recipe: Recipe): readonly MediaWarning[] {
     const { transfer } = recipe.decode.color.encoding;
     if (transfer === 'pq' || transfer === 'hlg') warnings.push('hdr_tonemapped');
   }
+  if (recipe.isUpscaled) warnings.push('upscaled');
   return warnings;
 }
 

@@ -74,7 +74,7 @@ export async function performRender<Paid extends Payment, Result>(order: RenderO
   if (asset) onStep?.('queue');
   const base: BaseLayer = asset ? await countingFailures(order, lease.probe(asset, limits)) : source.canvas;
   const recipe = order.compose(base);
-  if (order.isStrict) assertNoWarnings(await layoutOf(order, base, recipe));
+  if (order.isStrict) assertNoWarnings(await layoutOf(order, recipe.canvas, recipe));
   // A full queue is noticed before credits are reserved. A file has entered the queue before its probe.
   if (!asset) lease.choose(workerKindOf(recipe));
   onStep?.('reserve');

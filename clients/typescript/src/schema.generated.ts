@@ -605,9 +605,9 @@ export interface components {
              * @description Public `http` or `https` URL of the file, instead of `asset`. The server fetches it with the same limits as an upload, within 120 seconds and at most 3 redirects. The URL must work without cookies or a password.
              */
             asset_url?: string;
-            /** @description Width of the overlay in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset, ignored with one. */
+            /** @description Width of the overlay, or of the finished file with `fit`, in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset and with `fit`, otherwise ignored with an asset. */
             width?: number;
-            /** @description Height of the overlay in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset, ignored with one. */
+            /** @description Height of the overlay, or of the finished file with `fit`, in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset and with `fit`, otherwise ignored with an asset. */
             height?: number;
             /** @description One caption, at position 50 unless `position` says otherwise. Up to 180 characters (grapheme clusters) and 2,000 bytes of UTF-8. Line breaks are kept. */
             text?: string;
@@ -644,6 +644,12 @@ export interface components {
              * @enum {string}
              */
             color_space?: "source" | "srgb";
+            /** @description Gives an image or a video the size of `width` and `height`, which are required then. `blur` shows all of it in front of a blurred, darker copy; `crop` fills the frame and cuts off what is too much on two sides; `pad` shows all of it on black, or on the color of an object such as `{"mode": "pad", "color": "#ffffff"}`, which forms send as JSON text. Captions are laid out on the result. Videos need even sides of up to 4,096 pixels. Nothing is enlarged more than 4 times. */
+            fit?: ("blur" | "crop" | "pad") | {
+                /** @enum {string} */
+                mode: "blur" | "crop" | "pad";
+                color?: string;
+            };
             /** @description With `true`, the response is 202 with the render as JSON, and the render runs afterwards. Same as the header `prefer: respond-async`, which a file over the synchronous limits needs. Default: `false`. */
             async?: boolean;
             /**
@@ -664,9 +670,9 @@ export interface components {
              * @description Public `http` or `https` URL of the file, instead of `asset`. The server fetches it with the same limits as an upload, within 120 seconds and at most 3 redirects. The URL must work without cookies or a password.
              */
             asset_url?: string;
-            /** @description Width of the overlay in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset, ignored with one. */
+            /** @description Width of the overlay, or of the finished file with `fit`, in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset and with `fit`, otherwise ignored with an asset. */
             width?: number;
-            /** @description Height of the overlay in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset, ignored with one. */
+            /** @description Height of the overlay, or of the finished file with `fit`, in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset and with `fit`, otherwise ignored with an asset. */
             height?: number;
             /** @description One caption, at position 50 unless `position` says otherwise. Up to 180 characters (grapheme clusters) and 2,000 bytes of UTF-8. Line breaks are kept. */
             text?: string;
@@ -703,6 +709,12 @@ export interface components {
              * @enum {string}
              */
             color_space?: "source" | "srgb";
+            /** @description Gives an image or a video the size of `width` and `height`, which are required then. `blur` shows all of it in front of a blurred, darker copy; `crop` fills the frame and cuts off what is too much on two sides; `pad` shows all of it on black, or on the color of an object such as `{"mode": "pad", "color": "#ffffff"}`, which forms send as JSON text. Captions are laid out on the result. Videos need even sides of up to 4,096 pixels. Nothing is enlarged more than 4 times. */
+            fit?: ("blur" | "crop" | "pad") | {
+                /** @enum {string} */
+                mode: "blur" | "crop" | "pad";
+                color?: string;
+            };
             /** @description With `true`, the response is 202 with the render as JSON, and the render runs afterwards. Same as the header `prefer: respond-async`, which a file over the synchronous limits needs. Default: `false`. */
             async?: boolean;
             /**
@@ -826,9 +838,9 @@ export interface components {
         };
         /** @description Send either `text`, `overlays` or `captions`. */
         LayoutRequest: {
-            /** @description Width of the overlay in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset, ignored with one. */
+            /** @description Width of the overlay, or of the finished file with `fit`, in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset and with `fit`, otherwise ignored with an asset. */
             width: number;
-            /** @description Height of the overlay in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset, ignored with one. */
+            /** @description Height of the overlay, or of the finished file with `fit`, in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset and with `fit`, otherwise ignored with an asset. */
             height: number;
             /** @description One caption, at position 50 unless `position` says otherwise. Up to 180 characters (grapheme clusters) and 2,000 bytes of UTF-8. Line breaks are kept. */
             text?: string;
@@ -3034,7 +3046,7 @@ export interface components {
         "x-render-duration-ms": number;
         /** @description Number of unsupported characters, which appear as boxes. Absent when there are none. */
         "x-missing-glyphs": number;
-        /** @description Comma-separated codes, absent when there are none. About captions: `missing_glyphs`, `text_shrunk` (smaller than usual, to fit), `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `text_too_small`. About the asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`. More may be added. */
+        /** @description Comma-separated codes, absent when there are none. About captions: `missing_glyphs`, `text_shrunk` (smaller than usual, to fit), `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `text_too_small`. About the asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`, `upscaled`. More may be added. */
         "x-warnings": string;
         /** @description Credits charged for this render. 0 for errors, test keys and replays. */
         "x-credits-charged": number;

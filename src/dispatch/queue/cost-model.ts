@@ -3,6 +3,7 @@
 import { wordCount } from '../../caption/captions-field.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { Recipe } from '../../render/compose.ts';
+import { larger } from '../../render/recipe.ts';
 import type { VideoRecipe } from '../../render/video-recipe.ts';
 
 /** The weight of the newest render in the moving averages. */
@@ -84,7 +85,8 @@ const WORDS_PER_BAR = 5;
 function unitsOf(recipe: Recipe): number {
   // A layout draws nothing, so its cost depends on its bars and not on its size.
   if (recipe.kind === 'layout') return Math.max(1, recipe.overlays.length, wordCount(recipe.overlays) / WORDS_PER_BAR);
-  const megapixels = Math.max(MIN_MEGAPIXELS, (recipe.canvas.width * recipe.canvas.height) / 1e6);
+  const { width, height } = larger(recipe.canvas, recipe.source ?? recipe.canvas);
+  const megapixels = Math.max(MIN_MEGAPIXELS, (width * height) / 1e6);
   return recipe.kind === 'video' ? megapixels * Math.max(1, framesOf(recipe)) : megapixels;
 }
 

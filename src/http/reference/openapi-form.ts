@@ -82,6 +82,7 @@ export const REQUEST_SCHEMA: Json = {
 export const JSON_FIELDS: Json = {
   overlays: { contentType: 'application/json' },
   style: { contentType: 'application/json' },
+  fit: { contentType: 'application/json' },
 };
 
 /** Every encoding of the body. The one that can hold all fields comes first, because some generators use only the first. */

@@ -47,7 +47,7 @@ export const RESPONSE_HEADERS = {
     description:
       'Comma-separated codes, absent when there are none. About captions: `missing_glyphs`, `text_shrunk` (smaller than ' +
       'usual, to fit), `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `text_too_small`. About the ' +
-      'asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`. More may be added.',
+      'asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`, `upscaled`. More may be added.',
     schema: { type: 'string' },
   },
   'x-credits-charged': {

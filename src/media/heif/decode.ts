@@ -25,7 +25,7 @@ const MAX_PADDING = 128;
 
 export async function decodeHeif(
   source: Uint8Array,
-  plan: Pick<DecodePlan, 'maxPixels' | 'scaleTo'>,
+  plan: Pick<DecodePlan, 'maxPixels' | 'scaleTo' | 'crops'>,
   signal?: AbortSignal,
 ): Promise<DecodedImage> {
   const still = readStillImage(source);
@@ -37,7 +37,7 @@ export async function decodeHeif(
   try {
     const image = await decodeColors(still, images);
     if (still.alpha) applyAlpha(image, await decodeAlpha(still.alpha.layout, images), still.alpha);
-    return plan.scaleTo ? await resizeImage(image, plan.scaleTo) : image;
+    return plan.scaleTo ? await resizeImage(image, plan.scaleTo, plan.crops) : image;
   } finally {
     images.free();
   }

@@ -1,5 +1,6 @@
 // The input and result of a transcode, of a whole video or of a piece of the work.
 
+import type { Fit } from '../../caption/fit.ts';
 import type { Size } from '../../layout/geometry.ts';
 import type { VideoFormat } from '../sniff.ts';
 import type { EncoderSettings } from './frames/encoding.ts';
@@ -33,6 +34,8 @@ export interface TranscodePlan {
   /** Seconds to subtract from every timestamp, because a file can start at any time. */
   readonly offset: number;
   readonly steps: readonly FilterStep[];
+  /** Set if the output has another size than the source. The steps contain it. */
+  readonly fit?: Fit;
   readonly encoder: EncoderSettings;
   /** Limits from the probe. A file that turns out to contain more is rejected. */
   readonly bounds: { readonly frames: number; readonly bytes: number; readonly pixels: number };

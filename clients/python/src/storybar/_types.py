@@ -74,9 +74,9 @@ class Cue(_CueRequired, total=False):
 
 class LayoutFields(TypedDict, total=False):
     width: int
-    """Width of the overlay in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset, ignored with one."""
+    """Width of the overlay, or of the finished file with ``fit``, in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset and with ``fit``, otherwise ignored with an asset."""
     height: int
-    """Height of the overlay in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset, ignored with one."""
+    """Height of the overlay, or of the finished file with ``fit``, in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset and with ``fit``, otherwise ignored with an asset."""
     text: str
     """One caption, at position 50 unless ``position`` says otherwise. Up to 180 characters (grapheme clusters) and 2,000 bytes of UTF-8. Line breaks are kept."""
     overlays: Sequence[Overlay]
@@ -101,13 +101,21 @@ class LayoutFields(TypedDict, total=False):
     """Seconds of a video, for its price and the times of overlays. Required with ``captions``. Without it, the layout is that of an image, where all bars are shown."""
 
 
+class _CaptionFieldsFitRequired(TypedDict):
+    mode: Literal["blur", "crop", "pad"]
+
+
+class CaptionFieldsFit(_CaptionFieldsFitRequired, total=False):
+    color: str
+
+
 class CaptionFields(TypedDict, total=False):
     asset_url: str
     """Public ``http`` or ``https`` URL of the file, instead of ``asset``. The server fetches it with the same limits as an upload, within 120 seconds and at most 3 redirects. The URL must work without cookies or a password."""
     width: int
-    """Width of the overlay in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset, ignored with one."""
+    """Width of the overlay, or of the finished file with ``fit``, in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset and with ``fit``, otherwise ignored with an asset."""
     height: int
-    """Height of the overlay in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset, ignored with one."""
+    """Height of the overlay, or of the finished file with ``fit``, in pixels, 16 to 8192. Width times height can be at most 33.2 megapixels. Required without an asset and with ``fit``, otherwise ignored with an asset."""
     text: str
     """One caption, at position 50 unless ``position`` says otherwise. Up to 180 characters (grapheme clusters) and 2,000 bytes of UTF-8. Line breaks are kept."""
     overlays: Sequence[Overlay]
@@ -134,6 +142,8 @@ class CaptionFields(TypedDict, total=False):
     """Quality of JPEG and WebP images. Default: 90. Ignored for other formats and for lossless WebP. JPEGs keep full color resolution from 90 on."""
     color_space: Literal["source", "srgb"]
     """Color space of a JPEG that stays a JPEG. ``source`` keeps its color profile and its pixels, and draws the captions in the colors of the profile. ``srgb`` converts it, which compresses it again. An image that is compressed again is always sRGB, and so is every other format, for which this is ignored. Default: ``source``."""
+    fit: Union[Literal["blur", "crop", "pad"], CaptionFieldsFit]
+    """Gives an image or a video the size of ``width`` and ``height``, which are required then. ``blur`` shows all of it in front of a blurred, darker copy; ``crop`` fills the frame and cuts off what is too much on two sides; ``pad`` shows all of it on black, or on the color of an object such as ``{'mode': 'pad', 'color': '#ffffff'}``, which forms send as JSON text. Captions are laid out on the result. Videos need even sides of up to 4,096 pixels. Nothing is enlarged more than 4 times."""
 
 
 class AsyncCaptionFields(CaptionFields, total=False):

@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { FORMATS_OF, isLossy, type FormatOf, type LossyFormat } from '../../../caption/output-format.ts';
+import { FIT_COLOR, FIT_MODES } from '../../../caption/fit.ts';
 import { MAX_CAPTIONS_BYTES, OVERLAY_FIELDS } from '../../../caption/overlay.ts';
 import { CAPTION_FIELDS, FILE_FIELDS } from '../../../caption/request-fields.ts';
 import { SAFE_AREAS } from '../../../caption/safe-area.ts';
@@ -62,7 +63,11 @@ const baseFields = {
   soundLead: z.number().min(0).exactOptional(),
   attemptMs: z.number().positive(),
   watermark: z.literal(true).exactOptional(),
+  source: sizeSchema.exactOptional(),
+  isUpscaled: z.literal(true).exactOptional(),
 };
+
+const fitSchema = sizeSchema.extend({ mode: z.enum(FIT_MODES), color: schemaOf(FIT_COLOR) });
 
 export const recipeSchema = z.discriminatedUnion('kind', [
   z.object({
@@ -80,8 +85,12 @@ export const recipeSchema = z.discriminatedUnion('kind', [
       ignoreProfile: z.boolean(),
       color: colorConversionSchema.exactOptional(),
       scaleTo: z.object({ width: z.int().min(1), height: z.int().min(1) }).exactOptional(),
+      crops: z.literal(true).exactOptional(),
       decoder: imageDecoderSchema.exactOptional(),
     }),
+    surround: z
+      .object({ fill: z.union([z.literal('blur'), schemaOf(FIT_COLOR)]), left: z.int().min(0), top: z.int().min(0) })
+      .exactOptional(),
     output: z.discriminatedUnion('format', [
       z.object({ format: z.enum(LOSSLESS_FORMATS) }),
       z.object({ format: z.enum(LOSSY_FORMATS), quality: qualitySchema }),
@@ -108,7 +117,15 @@ export const recipeSchema = z.discriminatedUnion('kind', [
     isAudioDropped: z.boolean().exactOptional(),
     offset: z.number(),
     cuts: cutsSchema,
-    steps: z.array(z.object({ filter: z.string(), args: z.string() })),
+    steps: z.array(
+      z.object({
+        filter: z.string(),
+        args: z.string(),
+        name: z.string().exactOptional(),
+        from: z.array(z.string()).exactOptional(),
+      }),
+    ),
+    fit: fitSchema.exactOptional(),
     encoder: z.object({
       preset: z.string(),
       crf: z.number(),

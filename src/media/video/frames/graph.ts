@@ -9,6 +9,7 @@ import {
   AVERROR_EOF,
 } from 'node-av/constants';
 import { Filter, type FilterContext, FilterGraph, Frame } from 'node-av/lib';
+import { must } from '../../../primitives/must.ts';
 import { AGAIN, check } from '../probe/check.ts';
 import type { Ratio } from './geometry.ts';
 import type { FilterStep } from './steps.ts';
@@ -34,6 +35,12 @@ export interface GraphInput {
 /** Bars start this long before time zero, because the overlay filter shows nothing before its second input starts. */
 const BAR_LEAD_SECONDS = 3_600;
 
+interface AddedStep {
+  readonly context: FilterContext;
+  /** How many of its outputs are linked to later steps. */
+  outputs: number;
+}
+
 export class VideoFilterGraph {
   readonly #graph = new FilterGraph();
   readonly #source: FilterContext;
@@ -42,10 +49,7 @@ export class VideoFilterGraph {
   constructor(input: GraphInput, steps: readonly FilterStep[], bars: readonly BarImage[]) {
     this.#graph.alloc();
     this.#source = this.#add('buffer', 'in', bufferArguments(input));
-    let tail = this.#source;
-    for (const [index, step] of steps.entries()) {
-      tail = this.#append(tail, this.#add(step.filter, `step${index}`, step.args));
-    }
+    let tail = this.#addSteps(steps);
     const barSources: { readonly bar: BarImage; readonly source: FilterContext }[] = [];
     for (const [index, bar] of bars.entries()) {
       const source = this.#add('buffer', `bar${index}`, barArguments(bar, input.timeBase));
@@ -85,6 +89,22 @@ export class VideoFilterGraph {
 
   free(): void {
     this.#graph.free();
+  }
+
+  #addSteps(steps: readonly FilterStep[]): FilterContext {
+    let tail: AddedStep = { context: this.#source, outputs: 0 };
+    const named = new Map<string, AddedStep>();
+    for (const [index, { filter, args, name, from }] of steps.entries()) {
+      const context = this.#add(filter, `step${index}`, args);
+      const sources = from?.map((source) => must(named.get(source), `the step ${source}`)) ?? [tail];
+      for (const [input, source] of sources.entries()) {
+        check(source.context.link(source.outputs, context, input), 'link filters');
+        source.outputs += 1;
+      }
+      tail = { context, outputs: 0 };
+      if (name !== undefined) named.set(name, tail);
+    }
+    return tail.context;
   }
 
   #add(filterName: string, instanceName: string, args: string | null): FilterContext {

@@ -18,6 +18,10 @@ import { toneCurve } from './tone-curve.ts';
 export interface FilterStep {
   readonly filter: string;
   readonly args: string;
+  /** The name by which later steps can take its output. */
+  readonly name?: string;
+  /** The steps whose output it takes, one output after the other of a `split`. By default, the step before it. */
+  readonly from?: readonly string[];
 }
 
 /** The properties of decoded frames that the filters depend on. */
@@ -36,7 +40,10 @@ export interface FrameFormat {
   readonly needsDolbyVision: boolean;
 }
 
-const FINAL_FORMAT: FilterStep = { filter: 'format', args: 'pix_fmts=yuv420p:color_spaces=bt709:color_ranges=tv' };
+export const FINAL_FORMAT: FilterStep = {
+  filter: 'format',
+  args: 'pix_fmts=yuv420p:color_spaces=bt709:color_ranges=tv',
+};
 const TO_BT709 = 'out_color_matrix=bt709:out_range=tv:flags=bicubic+accurate_rnd+full_chroma_int';
 
 /** The properties of a clip that the WebAssembly tone mapper depends on. */

@@ -11,6 +11,8 @@ import type { TranscodePlan } from '../transcode-plan.ts';
 import { BarBlender, type TimedBars } from './bar-blender.ts';
 import { Decoder } from './decoder.ts';
 import { clearPictureType, type Encoder, openVideoEncoder, requestKeyframe } from './encoder.ts';
+import { orient } from '../probe/orientation.ts';
+import { fitSteps } from './fit-steps.ts';
 import { evenSide, type Ratio } from './geometry.ts';
 import { FrameClock, type Timestamp } from './frame-clock.ts';
 import { FrameStrokes } from './frame-strokes.ts';
@@ -133,7 +135,7 @@ export class VideoTrack {
 
   /** Some streams change their size or format midway. A filter graph accepts only one format, so it is rebuilt. */
   #ensureGraph(frame: Frame, video: TranscodePlan['video']): void {
-    const { steps, canvas } = this.#plan;
+    const { steps, canvas, fit } = this.#plan;
     const { width, height } = frame;
     const pixelFormat = pixelFormatOf(frame) ?? video.pixelFormat;
     const format = `${width}x${height} ${pixelFormat} ${video.tags.transfer}`;
@@ -153,9 +155,9 @@ export class VideoTrack {
       pixelFormat,
     };
     const isAsPlanned = isPlannedSize && pixelFormat === video.pixelFormat;
-    const chain = isAsPlanned
-      ? steps
-      : [...filterSteps(isPlannedSize ? { ...video, pixelFormat } : resized), ...refitSteps(canvas)];
+    const changed = isPlannedSize ? { ...video, pixelFormat } : resized;
+    const sized = fit ? fitSteps(orient(changed.square, video.orientation), fit) : refitSteps(canvas);
+    const chain = isAsPlanned ? steps : [...filterSteps(changed), ...sized];
     const input = { width, height, pixelFormat, timeBase: video.timeBase, ...filterColorOptions(video.tags) };
     this.#graph = new VideoFilterGraph(input, chain, []);
     this.#graphFormat = format;

@@ -1,0 +1,73 @@
+// Files that are ready to post: any frame size.
+
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { plainPng } from '../pictures.ts';
+import { form, post, problemOf } from '../running-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
+
+const CLIP = readFileSync(path.resolve(import.meta.dirname, '../../examples/clip.mp4'));
+
+let server: SharedServer;
+let files: Server;
+let png: Buffer;
+beforeAll(async () => {
+  png = await plainPng(320, 240, '#4682b4');
+  server = await sharedServer();
+  files = createServer((_, response) => response.end(CLIP)).listen(0, '127.0.0.2');
+  await once(files, 'listening');
+});
+afterAll(async () => {
+  files.close();
+});
+
+async function faultsOf(values: Readonly<Record<string, string | Buffer>>): Promise<unknown[]> {
+  const response = await post(server, form({ text: 'Hello', ...values }));
+  const { errors } = await problemOf(response);
+  return [response.status, ...(errors ?? []).map(({ pointer, code }) => `${pointer} ${code}`)];
+}
+
+describe('fit', () => {
+  it('gives an image the requested size, and warns when it is enlarged more than twice', async () => {
+    const fields = { asset: png, text: 'Hello', fit: 'blur', width: '700', height: '900', format: 'jpeg' };
+    const response = await post(server, form(fields));
+    const { width, height } = await sharp(Buffer.from(await response.arrayBuffer())).metadata();
+    expect([response.status, width, height]).toEqual([200, 700, 900]);
+    expect(response.headers.get('x-warnings')).toBe('upscaled');
+    expect(response.headers.get('x-credits-charged')).toBe('1');
+  });
+
+  it('gives a video the requested size, in the background, too', async () => {
+    const fit = JSON.stringify({ mode: 'pad', color: '#ffffff' });
+    const response = await post(
+      server,
+      form({ asset: CLIP, text: 'Hello', fit, width: '200', height: '300', deliver: 'url' }),
+    );
+    const { output } = (await response.json()) as { output: { width: number; height: number } };
+    expect([output.width, output.height]).toEqual([200, 300]);
+  });
+
+  it('returns 400 with every fault, also for a video whose size is known only once it is fetched', async () => {
+    expect(await faultsOf({ asset: CLIP, fit: 'stretch', width: '101' })).toEqual([
+      400,
+      '#/fit invalid_choice',
+      '#/height required',
+      '#/width out_of_range',
+    ]);
+    const url = `http://127.0.0.2:${(files.address() as AddressInfo).port}/clip.mp4`;
+    expect(await faultsOf({ asset_url: url, fit: 'crop', width: '101', height: '103' })).toEqual([
+      400,
+      '#/width out_of_range',
+      '#/height out_of_range',
+    ]);
+    expect(await faultsOf({ asset: png, fit: 'blur', width: '3000', height: '3000' })).toEqual([
+      400,
+      '#/fit out_of_range',
+    ]);
+  });
+});
