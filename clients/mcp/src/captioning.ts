@@ -8,18 +8,25 @@ import { allowedFile } from './files.ts';
 import type { ImageInput, VideoInput } from './inputs.ts';
 import { saveResult, stillRendering } from './results.ts';
 
-/** Assistants that don't ask for progress give up after 60 seconds, so the tool returns before that. */
-const LONGEST_SILENCE_MS = 45_000;
-
 export class Captioning {
   readonly #storybar: Storybar;
   readonly #directory: string;
+  readonly #waitSeconds: number;
   /** The names of the sources of renders that weren't finished when their tool returned. */
   readonly #sources = new Map<string, string>();
 
-  constructor(storybar: Storybar, directory: string) {
+  constructor({
+    storybar,
+    directory,
+    waitSeconds,
+  }: {
+    readonly storybar: Storybar;
+    readonly directory: string;
+    readonly waitSeconds: number;
+  }) {
     this.#storybar = storybar;
     this.#directory = directory;
+    this.#waitSeconds = waitSeconds;
   }
 
   async image({ file, url, ...fields }: ImageInput, { mcpReq }: ServerContext): Promise<CallToolResult> {
@@ -47,7 +54,7 @@ export class Captioning {
       void reportProgress(context, render.progress);
     };
     try {
-      const timeoutMs = hasProgress ? Infinity : LONGEST_SILENCE_MS;
+      const timeoutMs = hasProgress ? Infinity : this.#waitSeconds * 1_000;
       const render = await this.#storybar.waitFor(id, { signal, timeoutMs, onProgress });
       const result = await saveResult(
         await this.#storybar.download(render, { signal }),

@@ -11,7 +11,7 @@ const USAGE = `Usage:
   storybar-mcp --http <port>   Serve assistants on this machine at http://127.0.0.1:<port>/mcp.
     [--host <address>]         Serve other machines too, on this address. Requires STORYBAR_MCP_TOKEN.
 
-Variables: STORYBAR_URL, STORYBAR_API_KEY, STORYBAR_MCP_DIRECTORY, STORYBAR_MCP_TOKEN`;
+Variables: STORYBAR_URL, STORYBAR_API_KEY, STORYBAR_MCP_DIRECTORY, STORYBAR_MCP_TOKEN, STORYBAR_MCP_WAIT_SECONDS`;
 
 try {
   const { values } = parseArgs({

@@ -12,9 +12,9 @@ const SPENDS = { readOnlyHint: false, destructiveHint: false, idempotentHint: fa
 const READS = { readOnlyHint: true, openWorldHint: false };
 
 /** Over HTTP, every request gets a server of its own, and all of them share what a process has to remember. */
-export function serverFactory({ baseUrl, apiKey, directory }: Settings): () => McpServer {
+export function serverFactory({ baseUrl, apiKey, directory, waitSeconds }: Settings): () => McpServer {
   const storybar = new Storybar({ baseUrl, apiKey });
-  const captioning = new Captioning(storybar, directory);
+  const captioning = new Captioning({ storybar, directory, waitSeconds });
   const instructions = `Puts caption bars on photos and videos. Files are read from and saved to ${directory}.`;
   return () => {
     const server = new McpServer({ name: 'storybar', version: packageJson.version }, { instructions });

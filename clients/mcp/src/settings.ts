@@ -10,7 +10,12 @@ export interface Settings {
   readonly directory: string;
   /** Bearer token of requests over HTTP; empty for none. */
   readonly token: string;
+  /** How long a tool waits for a video if the assistant doesn't ask for progress. */
+  readonly waitSeconds: number;
 }
+
+/** Assistants that get no progress give up after 60 seconds. */
+const WAIT_SECONDS = 45;
 
 export class SettingsError extends Error {}
 
@@ -25,6 +30,13 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   if (!path.isAbsolute(directory)) {
     throw new SettingsError(`STORYBAR_MCP_DIRECTORY must be an absolute path; got ${directory}.`);
   }
+  const waitSeconds = Number(env['STORYBAR_MCP_WAIT_SECONDS'] ?? WAIT_SECONDS);
+  if (!(waitSeconds >= 1)) {
+    throw new SettingsError(
+      `STORYBAR_MCP_WAIT_SECONDS must be a number from 1; got ${env['STORYBAR_MCP_WAIT_SECONDS']}.`,
+    );
+  }
   mkdirSync(directory, { recursive: true });
-  return { baseUrl, apiKey, directory: realpathSync(directory), token: env['STORYBAR_MCP_TOKEN']?.trim() ?? '' };
+  const token = env['STORYBAR_MCP_TOKEN']?.trim() ?? '';
+  return { baseUrl, apiKey, directory: realpathSync(directory), token, waitSeconds };
 }
