@@ -81,6 +81,7 @@ export type FaultCode =
   | 'invalid_color'
   | 'invalid_captions'
   | 'unknown_style'
+  | 'unknown_font'
   | 'conflict'
   | 'duplicate'
   | 'unknown_field'

@@ -22,6 +22,7 @@ const index = new FontIndex();
 const usual = new TextEngine(index);
 const withCatchAll = new TextEngine({
   drawable: (text) => index.drawable(text),
+  needsFallback: () => false,
   fontsFor: (text) => {
     const fonts = index.fontsFor(text);
     return { ...fonts, text: [...fonts.text, { familyId: 'catch-all', alias: 'catch-all', file, ranges: undefined }] };

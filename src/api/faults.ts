@@ -25,6 +25,7 @@ export const FAULTS = {
     "`captions` isn't SRT, WebVTT or JSON of a known shape, or a cue or a word of it isn't valid or is over a limit. The pointer " +
     'names the cue or the word.',
   unknown_style: 'The style is neither a preset nor one that your account saved. `detail` has similar names.',
+  unknown_font: "The font doesn't exist. `detail` has similar names.",
   conflict:
     'Two fields exclude each other, such as `text` and `overlays`, `asset` and `asset_url`, `position` and `overlays`, ' +
     '`captions` and an image, or a `background` and a style without one. Send one of them.',

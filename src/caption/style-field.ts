@@ -3,6 +3,7 @@
 import type { FieldFault } from '../errors.ts';
 import { nearestNames } from '../primitives/edit-distance.ts';
 import { orList } from '../primitives/or-list.ts';
+import { FONT_NAMES, type FontName } from './fonts.ts';
 import { capitalize, pointerTo, quoteJson, typeName } from './quote.ts';
 import type { Overlay } from './overlay.ts';
 import { type CaptionStyle, STYLE_FIELDS } from './style.ts';
@@ -112,6 +113,15 @@ function presetNamed(name: string, pointer: string, faults: FieldFault[]): Style
   return known;
 }
 
+function fontNamed(name: string, pointer: string, faults: FieldFault[]): FontName | undefined {
+  const known = FONT_NAMES.find((one) => one === name);
+  if (known !== undefined) return known;
+  const nearest = nearestNames(name, FONT_NAMES);
+  const advice = nearest.length === 0 ? `Fonts are ${FONT_NAMES.join(', ')}.` : `Did you mean ${orList(nearest)}?`;
+  faults.push({ pointer, code: 'unknown_font', detail: `There is no font ${quoteJson(name)}. ${advice}` });
+  return undefined;
+}
+
 /** `names` are the styles that exist. */
 export function unknownStyle(name: string, names: readonly string[], pointer: string): FieldFault {
   const nearest = nearestNames(name, names);
@@ -132,6 +142,7 @@ function readValue(
 ): string | number | object | undefined {
   if (value === undefined || value === null) return undefined;
   if (field === STYLE_FIELDS.preset && typeof value === 'string') return presetNamed(value, pointer, faults);
+  if (field === STYLE_FIELDS.font && typeof value === 'string') return fontNamed(value, pointer, faults);
   if ('oneOf' in field) return highlight(field, value, pointer, faults);
   if ('enum' in field) return choice<string>(value, field.enum, label, pointer, faults);
   if ('pattern' in field) return color(field, value, label, pointer, faults);

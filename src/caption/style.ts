@@ -1,6 +1,7 @@
 // The style of captions: its fields, shared by the API, the workers and the library.
 
 import type { Json, ValueOf, ValuesOf } from '../primitives/json-schema.ts';
+import { DEFAULT_FONT, FONT_NAMES } from './fonts.ts';
 import { DEFAULT_PRESET, presetOf, STYLE_PRESETS, type StylePreset } from './style-presets.ts';
 
 const COLOR = { type: 'string', pattern: '^#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$' } as const;
@@ -49,7 +50,14 @@ export const STYLE_FIELDS = {
   weight: {
     type: 'string',
     enum: ['regular', 'bold'],
-    description: `Default: \`regular\`, and \`bold\` ${OF_LARGE_PRESETS}. Scripts without a bold font stay regular; if you ask for bold, with the warning \`no_bold\`.`,
+    description: `Default: \`regular\`, and \`bold\` ${OF_LARGE_PRESETS}. Letters without a bold font stay regular; if you ask for bold, with the warning \`no_bold\`.`,
+  },
+  font: {
+    type: 'string',
+    enum: FONT_NAMES,
+    description:
+      `Font of the letters: ${FONT_NAMES.map((name) => `\`${name}\``).join(', ')}. Default: \`${DEFAULT_FONT}\`. Letters that a font lacks ` +
+      'come from the default fonts, with the warning `font_fallback`.',
   },
   highlight: {
     oneOf: [

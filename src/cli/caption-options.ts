@@ -12,7 +12,7 @@ const FIELDS = { ...CAPTIONS, ...LOOK_FIELDS, ...FILE_FIELDS };
 
 type OptionOf<Name extends string> = Name extends `${infer Head}_${infer Tail}` ? `${Head}-${Tail}` : Name;
 /** Keys of the style with an option of their own. */
-const STYLE_OPTIONS = ['highlight', 'case'] as const satisfies readonly (keyof typeof STYLE_FIELDS)[];
+const STYLE_OPTIONS = ['font', 'highlight', 'case'] as const satisfies readonly (keyof typeof STYLE_FIELDS)[];
 type CaptionOption = OptionOf<keyof typeof FIELDS> | (typeof STYLE_OPTIONS)[number];
 
 /** Every option has a value, which is parsed like that of a field in a form. */

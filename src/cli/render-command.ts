@@ -7,6 +7,7 @@ import { formatFor, type RequestedOutput } from '../caption/format-field.ts';
 import { OUTPUT_FORMATS } from '../caption/output-format.ts';
 import { SAFE_AREA_MARGINS } from '../caption/safe-area.ts';
 import { HIGHLIGHTS } from '../caption/style.ts';
+import { FONT_NAMES } from '../caption/fonts.ts';
 import { STYLE_PRESETS } from '../caption/style-presets.ts';
 import { AppError } from '../errors.ts';
 import {
@@ -48,6 +49,7 @@ transcript as OpenAI, whisper.cpp, Deepgram, AssemblyAI and ElevenLabs write it.
 pages. --position places the bar of --text (default 50) or the bars of --captions (default 80), in percent of the height.
 
 --style is a preset (${STYLE_PRESETS.join(', ')}) or an object such as '{"preset":"box","size":1.5}'.
+--font is one of ${FONT_NAMES.join(', ')}.
 --highlight (${HIGHLIGHTS.join(', ')}, or an object such as '{"mode":"box","background":"#0a84ff"}') is how the word that is
 being spoken stands out. --case upper writes capitals.
 --safe-area (${Object.keys(SAFE_AREA_MARGINS).join(', ')}) keeps captions clear of an app's own controls on portrait images and videos.

@@ -8,6 +8,7 @@ import {
   highlightOf,
   type Weight,
 } from '../caption/style.ts';
+import { DEFAULT_FONT, type StoryFont } from '../caption/fonts.ts';
 import { presetOf, type Surround } from '../caption/style-presets.ts';
 import { must } from '../primitives/must.ts';
 import { type Color, contrast, luminance } from './contrast.ts';
@@ -40,6 +41,8 @@ export interface Look {
   readonly size: number;
   readonly align: Alignment;
   readonly weight: Weight;
+  /** Undefined for the default font. */
+  readonly font: StoryFont | undefined;
   /** Undefined where words don't stand out. */
   readonly highlight: Highlight | undefined;
   /** True if the client asks for bold text, instead of getting it by default. */
@@ -69,6 +72,7 @@ export function lookOf({ preset, ...style }: CaptionStyle = {}): Look {
     background: background === undefined ? undefined : parseColor(background),
     size: style.size ?? defaults.size ?? 1,
     align: style.align ?? 'center',
+    font: style.font === DEFAULT_FONT ? undefined : style.font,
     weight: style.weight ?? defaults.weight ?? 'regular',
     isBoldRequested: style.weight === 'bold',
     highlight: highlightLook(style),

@@ -1,6 +1,8 @@
 // The bundled fonts, in order of preference. Fonts installed on the host are never used, so a caption looks the same on
 // every machine. Each family is an npm package. Large families come in slices that are loaded on demand.
 
+import type { StoryFont } from '../caption/fonts.ts';
+
 export interface FontFamily {
   readonly id: string;
   readonly packageName: string;
@@ -73,6 +75,20 @@ export const FAMILIES: readonly FontFamily[] = [
   HAN,
 ];
 
+/** The families that a style can name. A bold one without a file of its own is as heavy as it gets. */
+export const STORY_FAMILIES: Readonly<Record<StoryFont, FontFamily>> = {
+  montserrat: google('montserrat', 'Montserrat', true),
+  poppins: google('poppins', 'Poppins', true),
+  anton: google('anton', 'Anton', false),
+  'bebas-neue': google('bebas-neue', 'BebasNeue', false),
+  oswald: google('oswald', 'Oswald', true),
+  'playfair-display': google('playfair-display', 'PlayfairDisplay', true),
+  'permanent-marker': google('permanent-marker', 'PermanentMarker', false),
+  caveat: google('caveat', 'Caveat', true),
+  'courier-prime': google('courier-prime', 'CourierPrime', true),
+  bangers: google('bangers', 'Bangers', false),
+};
+
 /** The four regional Han families, by region. */
 export const HAN_FAMILIES = { sc: 'noto-sans-sc', tc: 'noto-sans-tc', jp: 'noto-sans-jp', kr: 'noto-sans-kr' } as const;
 
@@ -82,6 +98,15 @@ function variable(name: string, subset: string): FontFamily {
     packageName: `@fontsource-variable/${name}`,
     files: { single: `files/${name}-${subset}-wght-normal.woff2` },
     bold: 'axis',
+  };
+}
+
+function google(id: StoryFont, name: string, hasBold: boolean): FontFamily {
+  return {
+    id,
+    packageName: `@expo-google-fonts/${id}`,
+    files: { single: `400Regular/${name}_400Regular.ttf` },
+    ...(hasBold && { bold: { single: `700Bold/${name}_700Bold.ttf` } }),
   };
 }
 

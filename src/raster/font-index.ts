@@ -1,9 +1,10 @@
 // Determines, before drawing, which of the bundled fonts a caption needs and which of its characters none supports.
 
+import type { StoryFont } from '../caption/fonts.ts';
 import type { Weight } from '../caption/style.ts';
 import { glyphClusters, isEmoji, unifyRows } from '../layout/emoji.ts';
 import { must } from '../primitives/must.ts';
-import { EMOJI, FAMILIES, type FontFamily, HAN_FAMILIES } from './catalogue.ts';
+import { EMOJI, FAMILIES, type FontFamily, HAN_FAMILIES, STORY_FAMILIES } from './catalogue.ts';
 import { decodeRanges, includes, type Ranges } from './code-points.ts';
 import { COVERAGE } from './coverage.generated.ts';
 import { boldFile, type FontFile, fontFiles, latinSlice } from './font-files.ts';
@@ -14,6 +15,8 @@ export interface CaptionFonts {
   /** Files in order of preference. The main font always comes first. */
   readonly text: readonly FontFile[];
   readonly emoji: FontFile;
+  /** The font that the style names. Undefined for the default one. */
+  readonly lead: LeadFont | undefined;
   readonly weight: Weight;
   /** True if the caption should be bold and has letters that no bold font supports. */
   readonly lacksBold: boolean;
@@ -24,6 +27,19 @@ export interface CaptionFonts {
    * any.
    */
   readonly cjk: { readonly region: HanRegion; readonly marks: FontFile | undefined } | undefined;
+}
+
+/** A font that comes before all others, for the clusters that it has. */
+export interface LeadFont {
+  readonly file: FontFile;
+  /** Returns true also for clusters that need no glyph, such as spaces. */
+  has(cluster: string): boolean;
+}
+
+/** The part of a look that decides about fonts. */
+export interface FontChoice {
+  readonly weight?: Weight;
+  readonly font?: StoryFont | undefined;
 }
 
 export interface DrawableCaption {
@@ -56,6 +72,7 @@ interface IndexedFamily {
 export class FontIndex {
   readonly #families: readonly IndexedFamily[] = FAMILIES.map(indexed);
   readonly #emoji = indexed(EMOJI);
+  readonly #story = new Map<StoryFont, IndexedFamily>();
   readonly #files = new Map<string, readonly FontFile[]>();
 
   /** Uses the same box everywhere, because the missing-glyph boxes of fonts differ and some show the code point. */
@@ -75,11 +92,16 @@ export class FontIndex {
   }
 
   /** Returns the font files that a drawable caption needs. */
-  fontsFor(caption: string, lang?: string, weight: Weight = 'regular'): CaptionFonts {
+  fontsFor(caption: string, lang?: string, { weight = 'regular', font }: FontChoice = {}): CaptionFonts {
     const order = this.#orderFor(caption, lang);
     const needed = new Set<FontFile>(this.#filesOf(firstOf(this.#families).family));
+    const lead = font && this.#leadOf(font, weight);
     let lacksBold = false;
     for (const cluster of new Set(glyphClusters(caption))) {
+      if (lead?.has(cluster) === true && !isEmoji(cluster)) {
+        if (weight === 'bold' && LETTER.test(cluster) && lead.isRegular) lacksBold = true;
+        continue;
+      }
       const file = isEmoji(cluster) ? undefined : this.#fileFor(order, drawnPoints(cluster));
       if (!file) continue;
       needed.add(file);
@@ -94,11 +116,27 @@ export class FontIndex {
     return {
       text,
       emoji,
+      lead,
       weight,
       lacksBold,
       lang: lang ?? (URDU_LETTER.test(caption) ? 'ur' : ''),
       cjk: this.#cjkOf(caption, order),
     };
+  }
+
+  /** Returns whether a caption has letters or other visible characters that the font of its style lacks. */
+  needsFallback(caption: string, font: StoryFont): boolean {
+    const { has } = this.#leadOf(font, 'regular');
+    return glyphClusters(caption).some((cluster) => !isEmoji(cluster) && !has(cluster));
+  }
+
+  #leadOf(font: StoryFont, weight: Weight): LeadFont & { readonly isRegular: boolean } {
+    const family = STORY_FAMILIES[font];
+    const known = this.#story.get(font) ?? indexed(family);
+    this.#story.set(font, known);
+    const regular = firstOf(this.#filesOf(family));
+    const file = weight === 'bold' ? (boldFile(regular, family) ?? regular) : regular;
+    return { file, has: (cluster) => covers(known, drawnPoints(cluster)), isRegular: file === regular };
   }
 
   #cjkOf(caption: string, order: readonly IndexedFamily[]): CaptionFonts['cjk'] {

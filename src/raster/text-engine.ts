@@ -4,35 +4,36 @@
 import './own-fonts-only.ts';
 import { type Canvas, createCanvas, GlobalFonts, type SKRSContext2D } from '@napi-rs/canvas';
 import { graphemes } from '../caption/graphemes.ts';
-import type { Weight } from '../caption/style.ts';
+import type { StoryFont } from '../caption/fonts.ts';
 import { isEmoji } from '../layout/emoji.ts';
 import type { Size } from '../layout/geometry.ts';
 import type { Bar, Layout } from '../layout/layout.ts';
 import { type Look, OUTLINE_WIDTH } from '../layout/look.ts';
 import type { Extent, LetterInk, Measurer, Run } from '../layout/measurer.ts';
-import { style } from '../layout/style.ts';
 import { type Band, compositeOver, wordsOf } from './band.ts';
 import { BarPixels, type ColumnRange, inkedColumns, type PaintedRun, TRUE_COVERAGE_GRAY } from './bar-pixels.ts';
 import { type BarGroup, groupOverlapping } from './bar-groups.ts';
 import type { FontFile } from './font-files.ts';
-import { type CaptionFonts, type DrawableCaption, FontIndex } from './font-index.ts';
+import { type DrawableCaption, type FontChoice, FontIndex } from './font-index.ts';
 import { paintLabel } from './label-path.ts';
 import { emojiBox, emojiRims, type EmojiRims, FaintEmoji } from './emoji-rim.ts';
 import { LetterInkMeter } from './letter-ink.ts';
 import { emojiRuns, paintedRuns } from './painted-runs.ts';
 import { canvasHeight, MAX_CANVAS_PIXELS, type PaintedStrips, stripsOf } from './painted-strips.ts';
 import { PageDrawing, type PaintedPart, type WordZoom } from './page-drawing.ts';
-import { runParts } from './run-parts.ts';
+import { blankAt, measureRun, paintRuns, type RunFonts, scaleOf, setFont } from './run-fonts.ts';
 import { type Layers, SurroundPixels } from './surround-pixels.ts';
 import { zoomTo } from './zoom.ts';
 import { paintWatermark, placeWatermark, WATERMARK } from './watermark.ts';
 
 /** Chooses the fonts of a caption. */
-export type FontSource = Pick<FontIndex, 'drawable' | 'fontsFor'>;
+export type FontSource = Pick<FontIndex, 'drawable' | 'fontsFor' | 'needsFallback'>;
 
 export class TextEngine {
   readonly #index: FontSource;
   readonly #registered = new Set<string>();
+  /** By the name of the file, because weights differ. */
+  readonly #scales = new Map<string, number>();
   readonly #maxCanvasPixels: number;
   readonly #inkMeter = new LetterInkMeter();
   readonly #faintEmoji = new FaintEmoji();
@@ -49,27 +50,37 @@ export class TextEngine {
   }
 
   /** Also registers the fonts permanently, because measuring and drawing must use the same ones. */
-  #fontsFor(caption: string, lang?: string, weight?: Weight): CaptionFonts {
-    const fonts = this.#index.fontsFor(caption, lang, weight);
+  #fontsFor(caption: string, lang?: string, choice?: FontChoice): RunFonts {
+    const { lead, ...fonts } = this.#index.fontsFor(caption, lang, choice);
     for (const file of [...fonts.text, fonts.emoji]) this.#register(file);
     if (fonts.cjk?.marks) this.#register(fonts.cjk.marks);
-    return fonts;
+    if (lead === undefined) return { ...fonts, lead };
+    this.#register(lead.file);
+    const scale = this.#scales.get(lead.file.alias) ?? scaleOf(this.#canvas.getContext('2d'), lead);
+    this.#scales.set(lead.file.alias, scale);
+    return { ...fonts, lead: { ...lead, scale } };
   }
 
   /** Returns the families that draw a caption, in order of preference. */
-  fontFamilies(caption: string, lang?: string): string[] {
-    const { text, emoji } = this.#index.fontsFor(caption, lang);
+  fontFamilies(caption: string, lang?: string, font?: StoryFont): string[] {
+    const { text, emoji, lead } = this.#index.fontsFor(caption, lang, { font });
     const hasEmoji = graphemes(caption).some(isEmoji);
-    return [...new Set([...text, ...(hasEmoji ? [emoji] : [])].map(({ familyId }) => familyId))];
+    const leads = lead ? [lead.file] : [];
+    return [...new Set([...leads, ...text, ...(hasEmoji ? [emoji] : [])].map(({ familyId }) => familyId))];
   }
 
   /** Returns whether a bold caption has letters that can be drawn only in regular weight. */
-  lacksBold(caption: string, lang?: string): boolean {
-    return this.#index.fontsFor(caption, lang, 'bold').lacksBold;
+  lacksBold(caption: string, lang?: string, font?: StoryFont): boolean {
+    return this.#index.fontsFor(caption, lang, { weight: 'bold', font }).lacksBold;
+  }
+
+  /** Returns whether some of a caption comes from other fonts than the one that its style names. */
+  needsFallback(caption: string, font: StoryFont | undefined): boolean {
+    return font !== undefined && this.#index.needsFallback(caption, font);
   }
 
   measurerFor(caption: string, lang?: string, look?: Look): Measurer {
-    const fonts = this.#fontsFor(caption, lang, look?.weight);
+    const fonts = this.#fontsFor(caption, lang, look);
     const isTight = look !== undefined && look.surround !== 'bar';
     const context = this.#canvas.getContext('2d');
     const cache = new Map<string, Extent>();
@@ -92,7 +103,7 @@ export class TextEngine {
     };
   }
 
-  #letterInk(fonts: CaptionFonts, runs: readonly Run[]): LetterInk | undefined {
+  #letterInk(fonts: RunFonts, runs: readonly Run[]): LetterInk | undefined {
     const context = this.#canvas.getContext('2d');
     const widths = runs.map((run) => measureRun(context, fonts, run, 1).width);
     const lineWidth = widths.reduce((sum, width) => sum + width, 0);
@@ -179,7 +190,7 @@ export class TextEngine {
     const runs = emojiRuns(bar);
     if (background === undefined || runs.length === 0) return undefined;
     const { fontSize } = bar;
-    const fonts = this.#fontsFor(bar.text, bar.lang, bar.look.weight);
+    const fonts = this.#fontsFor(bar.text, bar.lang, bar.look);
     const isFaint = (emoji: string): boolean =>
       this.#faintEmoji.has(emoji, background, (context, text, x, baseline, size) => {
         const run = { text, kind: 'emoji', rtl: false } as const;
@@ -202,7 +213,7 @@ export class TextEngine {
 
   *#readLayers(bar: Bar, width: number, pixels: BarPixels | SurroundPixels, part?: PaintedPart): Generator<undefined> {
     const { surround } = bar.look;
-    const fonts = this.#fontsFor(bar.text, bar.lang, bar.look.weight);
+    const fonts = this.#fontsFor(bar.text, bar.lang, bar.look);
     const zoom = part?.zoom;
     const runs = bar.lines.filter((_, line) => part === undefined || line === part.line).flatMap(paintedRuns);
     // A label is the same, whatever becomes of its words.
@@ -269,15 +280,9 @@ export class TextEngine {
   }
 }
 
-const FULL_WIDTH_PUNCTUATION =
-  /^[\u3001-\u3003\u3008-\u3011\u3014-\u301f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff3d\uff5b\uff5d-\uff60“”‘’]/u;
-const BLANK_FONT_SIZE = 100;
-/** The usual distance of ink from the edge of the square of a Han character, in em. */
-const LETTER_GAP = 0.05;
-
 interface BarText {
   readonly runs: readonly PaintedRun[];
-  readonly fonts: CaptionFonts;
+  readonly fonts: RunFonts;
   readonly width: number;
   readonly zoom: WordZoom | undefined;
 }
@@ -311,84 +316,6 @@ function paintClipped(context: SKRSContext2D, { strip, top, rows, width }: Strip
   } finally {
     context.restore();
   }
-}
-
-function paintRuns(
-  context: SKRSContext2D,
-  runs: readonly PaintedRun[],
-  fonts: CaptionFonts,
-  fontSize: number,
-  method: 'fillText' | 'strokeText',
-): void {
-  for (const run of runs) {
-    const y = run.baseline - (run.kind === 'text' ? 0 : style.emojiRaise * fontSize);
-    for (const part of partsOf(context, fonts, run, fontSize)) {
-      setFont(context, part.fonts, run, fontSize);
-      context[method](part.text, run.x + part.x, y);
-    }
-  }
-}
-
-function setFont(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize: number): void {
-  const files = run.kind === 'text' ? fonts.text : [fonts.emoji, ...fonts.text];
-  const size = run.kind === 'text' ? fontSize : fontSize * style.emojiScale;
-  context.font = `400 ${size}px ${files.map((file) => file.alias).join(', ')}`;
-  // Some variable fonts default to hairline weight.
-  context.fontVariationSettings = fonts.weight === 'bold' ? '"wght" 700' : '"wght" 400';
-  context.lang = fonts.lang;
-  context.textAlign = 'left';
-  context.textBaseline = 'alphabetic';
-  context.direction = run.rtl ? 'rtl' : 'ltr';
-}
-
-interface PlacedPart {
-  readonly text: string;
-  readonly fonts: CaptionFonts;
-  /** The position relative to the left end of the run. */
-  readonly x: number;
-}
-
-/** Returns the parts of a run that are drawn separately, nearly always the whole run. */
-function partsOf(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize: number): PlacedPart[] {
-  const { cjk } = fonts;
-  const parts = cjk && run.kind === 'text' && !run.rtl ? runParts(run.text, cjk.region) : [];
-  if (!cjk || (parts.length < 2 && !parts[0]?.isHanMark)) return [{ text: run.text, fonts, x: 0 }];
-  const marks = cjk.marks ? { ...fonts, text: [cjk.marks, ...fonts.text] } : fonts;
-  let end = 0;
-  return parts.map(({ text, isHanMark, pull }) => {
-    const part = { text, fonts: isHanMark ? marks : fonts, x: end - pull * fontSize };
-    setFont(context, part.fonts, run, fontSize);
-    end = part.x + context.measureText(text).width;
-    return part;
-  });
-}
-
-/**
- * Skia reports the ink of only a part of a run with several words. The padding of a bar hides that. With `isTight`,
- * words are measured one by one.
- */
-function measureRun(context: SKRSContext2D, fonts: CaptionFonts, run: Run, fontSize: number, isTight = false): Extent {
-  let [width, ascent, descent] = [0, 0, 0];
-  for (const part of partsOf(context, fonts, run, fontSize)) {
-    setFont(context, part.fonts, run, fontSize);
-    const metrics = context.measureText(part.text);
-    width = part.x + metrics.width;
-    const words = isTight ? part.text.split(/\s+/u).map((word) => context.measureText(word)) : [];
-    ascent = Math.max(ascent, ...[metrics, ...words].map((ink) => ink.actualBoundingBoxAscent));
-    descent = Math.max(descent, ...[metrics, ...words].map((ink) => ink.actualBoundingBoxDescent));
-  }
-  // Emoji are always centered on the line and never make it taller.
-  return run.kind === 'text' ? { width, ascent, descent } : { width, ascent: 0, descent: 0 };
-}
-
-/** Adjacent punctuation is closer together already, so only the character at the end matters. */
-function blankAt(context: SKRSContext2D, fonts: CaptionFonts, side: 'left' | 'right', run: Run): number {
-  const char = run.kind === 'text' && fonts.cjk ? graphemes(run.text).at(side === 'left' ? 0 : -1) : undefined;
-  if (char === undefined || !FULL_WIDTH_PUNCTUATION.test(char)) return 0;
-  setFont(context, partsOf(context, fonts, { ...run, text: char }, 1)[0]?.fonts ?? fonts, run, BLANK_FONT_SIZE);
-  const { width, actualBoundingBoxLeft, actualBoundingBoxRight } = context.measureText(char);
-  const blank = side === 'left' ? -actualBoundingBoxLeft : width - actualBoundingBoxRight;
-  return Math.max(0, blank / BLANK_FONT_SIZE - LETTER_GAP);
 }
 
 function rowsOf(bar: Bar): Pick<Band, 'top' | 'height'> {

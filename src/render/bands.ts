@@ -56,7 +56,8 @@ export async function layOut(recipe: Drawing, tools: RenderTools, stopwatch: Sto
   const texts = layout.bars.map((bar) => textOf(bar, must(written[bar.source.overlay], 'the overlay of the bar')));
   const fontFacts = layout.bars.map(({ text, lang, look }, index) => ({
     missingGlyphs: tools.text.drawable(must(texts[index], 'the text of the bar')).missingGlyphs,
-    lacksBold: look.isBoldRequested && tools.text.lacksBold(text, lang),
+    lacksBold: look.isBoldRequested && tools.text.lacksBold(text, lang, look.font),
+    needsFallback: tools.text.needsFallback(text, look.font),
   }));
   const pages = layout.bars.map(({ page }) => page);
   const warningsOfBars = layoutWarnings(layout, fontFacts, pages).map((warnings, index) => {

@@ -27,7 +27,7 @@ export async function renderLayout(recipe: LayoutRecipe, tools: RenderTools): Pr
       fontSize: round(bar.fontSize),
       direction,
       lines: bar.lines.map((line) => lineReport(line, bar, direction)),
-      fonts: tools.text.fontFamilies(bar.text, bar.lang),
+      fonts: tools.text.fontFamilies(bar.text, bar.lang, bar.look.font),
       missingCharacters: missingIn(text, tools),
       warnings: must(warningsOfBars[index], 'the warnings of the bar'),
       ...(bar.page.isCue && { page: pageReport(bar) }),

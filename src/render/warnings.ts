@@ -19,6 +19,7 @@ export const LAYOUT_WARNINGS = [
   'safe_area_moved',
   'low_contrast',
   'no_bold',
+  'font_fallback',
   'word_times_estimated',
   'text_too_small',
 ] as const;
@@ -45,6 +46,8 @@ export interface FontFacts {
   readonly missingGlyphs: number;
   /** True if the caption should be bold and has letters without a bold font. */
   readonly lacksBold: boolean;
+  /** True if the style names a font that lacks characters of the caption. */
+  readonly needsFallback: boolean;
 }
 
 /** Returns one list per bar. `times` is when each bar is shown. */
@@ -67,6 +70,7 @@ export function layoutWarnings(
     if (bar.isMoved) warnings.push('safe_area_moved');
     if (isLowContrast(bar.look)) warnings.push('low_contrast');
     if (facts?.lacksBold === true) warnings.push('no_bold');
+    if (facts?.needsFallback === true) warnings.push('font_fallback');
     if (bar.fontSize < READABLE_FONT_SIZE) warnings.push('text_too_small');
     return warnings;
   });

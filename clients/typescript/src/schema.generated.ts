@@ -758,10 +758,15 @@ export interface components {
              */
             align?: "left" | "center" | "right" | null;
             /**
-             * @description Default: `regular`, and `bold` for `box`, `box-light`, `outline`, `plain`. Scripts without a bold font stay regular; if you ask for bold, with the warning `no_bold`.
+             * @description Default: `regular`, and `bold` for `box`, `box-light`, `outline`, `plain`. Letters without a bold font stay regular; if you ask for bold, with the warning `no_bold`.
              * @enum {string|null}
              */
             weight?: "regular" | "bold" | null;
+            /**
+             * @description Font of the letters: `inter`, `montserrat`, `poppins`, `anton`, `bebas-neue`, `oswald`, `playfair-display`, `permanent-marker`, `caveat`, `courier-prime`, `bangers`. Default: `inter`. Letters that a font lacks come from the default fonts, with the warning `font_fallback`.
+             * @enum {string|null}
+             */
+            font?: "inter" | "montserrat" | "poppins" | "anton" | "bebas-neue" | "oswald" | "playfair-display" | "permanent-marker" | "caveat" | "courier-prime" | "bangers" | null;
             /** @description How the word that is being spoken stands out; needs `captions`. `none` (default); `color`: in another color (`#ffd60a`); `box`: with a rounded box behind it (`#e0245e`, white text); `pop`: larger, in another color; `reveal`: words appear when they are spoken. An object such as `{"mode": "box", "color": "#000000", "background": "#ffffff"}` has other colors. Nothing else moves or changes. */
             highlight?: ("none" | "color" | "box" | "pop" | "reveal") | {
                 /** @enum {string} */
@@ -794,10 +799,15 @@ export interface components {
              */
             align?: "left" | "center" | "right" | null;
             /**
-             * @description Default: `regular`, and `bold` for `box`, `box-light`, `outline`, `plain`. Scripts without a bold font stay regular; if you ask for bold, with the warning `no_bold`.
+             * @description Default: `regular`, and `bold` for `box`, `box-light`, `outline`, `plain`. Letters without a bold font stay regular; if you ask for bold, with the warning `no_bold`.
              * @enum {string|null}
              */
             weight?: "regular" | "bold" | null;
+            /**
+             * @description Font of the letters: `inter`, `montserrat`, `poppins`, `anton`, `bebas-neue`, `oswald`, `playfair-display`, `permanent-marker`, `caveat`, `courier-prime`, `bangers`. Default: `inter`. Letters that a font lacks come from the default fonts, with the warning `font_fallback`.
+             * @enum {string|null}
+             */
+            font?: "inter" | "montserrat" | "poppins" | "anton" | "bebas-neue" | "oswald" | "playfair-display" | "permanent-marker" | "caveat" | "courier-prime" | "bangers" | null;
             /** @description How the word that is being spoken stands out; needs `captions`. `none` (default); `color`: in another color (`#ffd60a`); `box`: with a rounded box behind it (`#e0245e`, white text); `pop`: larger, in another color; `reveal`: words appear when they are spoken. An object such as `{"mode": "box", "color": "#000000", "background": "#ffffff"}` has other colors. Nothing else moves or changes. */
             highlight?: ("none" | "color" | "box" | "pop" | "reveal") | {
                 /** @enum {string} */
@@ -893,7 +903,7 @@ export interface components {
             bars: components["schemas"]["LayoutBar"][];
             /** @description The pages of `captions` as WebVTT, with the times of their words. Null without `captions`. */
             captions: string | null;
-            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `word_times_estimated`, `text_too_small`. More may be added. */
+            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `font_fallback`, `word_times_estimated`, `text_too_small`. More may be added. */
             warnings: string[];
             /** @description What the render would cost. */
             credits: number;
@@ -914,7 +924,7 @@ export interface components {
             }[];
             fonts: string[];
             missing_characters: string[];
-            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `word_times_estimated`, `text_too_small`. More may be added. */
+            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `font_fallback`, `word_times_estimated`, `text_too_small`. More may be added. */
             warnings: string[];
             /** @description The page of `captions` that the bar shows. Null for `text` and `overlays`. */
             page: components["schemas"]["LayoutPage"] | null;
@@ -1272,7 +1282,7 @@ export interface components {
             /** @description JSON pointer to the field, such as `#/overlays/1/position`. */
             pointer: string;
             /** @enum {string} */
-            code: "required" | "blank" | "too_long" | "too_large" | "too_many" | "out_of_range" | "not_an_integer" | "wrong_type" | "invalid_json" | "invalid_encoding" | "invalid_language" | "invalid_format" | "invalid_choice" | "invalid_color" | "invalid_captions" | "unknown_style" | "conflict" | "duplicate" | "unknown_field" | "invalid_url" | "forbidden_address";
+            code: "required" | "blank" | "too_long" | "too_large" | "too_many" | "out_of_range" | "not_an_integer" | "wrong_type" | "invalid_json" | "invalid_encoding" | "invalid_language" | "invalid_format" | "invalid_choice" | "invalid_color" | "invalid_captions" | "unknown_style" | "unknown_font" | "conflict" | "duplicate" | "unknown_field" | "invalid_url" | "forbidden_address";
             detail: string;
         };
     };
@@ -3046,7 +3056,7 @@ export interface components {
         "x-render-duration-ms": number;
         /** @description Number of unsupported characters, which appear as boxes. Absent when there are none. */
         "x-missing-glyphs": number;
-        /** @description Comma-separated codes, absent when there are none. About captions: `missing_glyphs`, `text_shrunk` (smaller than usual, to fit), `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `text_too_small`. About the asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`, `upscaled`. More may be added. */
+        /** @description Comma-separated codes, absent when there are none. About captions: `missing_glyphs`, `text_shrunk` (smaller than usual, to fit), `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `font_fallback`, `text_too_small`. About the asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`, `upscaled`. More may be added. */
         "x-warnings": string;
         /** @description Credits charged for this render. 0 for errors, test keys and replays. */
         "x-credits-charged": number;

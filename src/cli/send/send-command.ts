@@ -19,7 +19,7 @@ const HELP = `Usage: storybar send <image or video, file or URL> --text <caption
 
 Captions an image or a video with a Storybar server, and downloads the result. The server fetches a URL itself. The captions
 and their look have the options of "storybar render": --text, --overlays, --captions, --max-words, --max-lines, --position,
---lang, --style, --highlight, --case, --safe-area, --format, --quality and --color-space; --strict refuses captions with
+--lang, --style, --font, --highlight, --case, --safe-area, --format, --quality and --color-space; --strict refuses captions with
 warnings.
 
 --url is the server, and --key the API key. They default to STORYBAR_URL and STORYBAR_API_KEY. Prefer the variable for the

@@ -46,7 +46,7 @@ export const RESPONSE_HEADERS = {
   'x-warnings': {
     description:
       'Comma-separated codes, absent when there are none. About captions: `missing_glyphs`, `text_shrunk` (smaller than ' +
-      'usual, to fit), `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `text_too_small`. About the ' +
+      'usual, to fit), `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `font_fallback`, `text_too_small`. About the ' +
       'asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`, `upscaled`. More may be added.',
     schema: { type: 'string' },
   },

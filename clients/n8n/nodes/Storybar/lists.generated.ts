@@ -9,6 +9,20 @@ export const STYLE_PRESETS = [
   "plain"
 ] as const;
 
+export const FONTS = [
+  "inter",
+  "montserrat",
+  "poppins",
+  "anton",
+  "bebas-neue",
+  "oswald",
+  "playfair-display",
+  "permanent-marker",
+  "caveat",
+  "courier-prime",
+  "bangers"
+] as const;
+
 export const HIGHLIGHTS = [
   "none",
   "color",

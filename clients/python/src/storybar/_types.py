@@ -27,7 +27,9 @@ class Style(TypedDict, total=False):
     align: Optional[Literal["left", "center", "right"]]
     """Default: ``center``. Left and right are physical, also for right-to-left text."""
     weight: Optional[Literal["regular", "bold"]]
-    """Default: ``regular``, and ``bold`` for ``box``, ``box-light``, ``outline``, ``plain``. Scripts without a bold font stay regular; if you ask for bold, with the warning ``no_bold``."""
+    """Default: ``regular``, and ``bold`` for ``box``, ``box-light``, ``outline``, ``plain``. Letters without a bold font stay regular; if you ask for bold, with the warning ``no_bold``."""
+    font: Optional[Literal["inter", "montserrat", "poppins", "anton", "bebas-neue", "oswald", "playfair-display", "permanent-marker", "caveat", "courier-prime", "bangers"]]
+    """Font of the letters: ``inter``, ``montserrat``, ``poppins``, ``anton``, ``bebas-neue``, ``oswald``, ``playfair-display``, ``permanent-marker``, ``caveat``, ``courier-prime``, ``bangers``. Default: ``inter``. Letters that a font lacks come from the default fonts, with the warning ``font_fallback``."""
     highlight: Optional[Union[Literal["none", "color", "box", "pop", "reveal"], StyleHighlight]]
     """How the word that is being spoken stands out; needs ``captions``. ``none`` (default); ``color``: in another color (``#ffd60a``); ``box``: with a rounded box behind it (``#e0245e``, white text); ``pop``: larger, in another color; ``reveal``: words appear when they are spoken. An object such as ``{'mode': 'box', 'color': '#000000', 'background': '#ffffff'}`` has other colors. Nothing else moves or changes."""
     case: Optional[Literal["none", "upper"]]
@@ -158,7 +160,7 @@ class Layout(TypedDict):
     captions: Optional[str]
     """The pages of ``captions`` as WebVTT, with the times of their words. Null without ``captions``."""
     warnings: List[str]
-    """Codes such as ``missing_glyphs``, ``text_shrunk``, ``bars_overlap``, ``never_shown``, ``timing_ignored``, ``safe_area_moved``, ``low_contrast``, ``no_bold``, ``word_times_estimated``, ``text_too_small``. More may be added."""
+    """Codes such as ``missing_glyphs``, ``text_shrunk``, ``bars_overlap``, ``never_shown``, ``timing_ignored``, ``safe_area_moved``, ``low_contrast``, ``no_bold``, ``font_fallback``, ``word_times_estimated``, ``text_too_small``. More may be added."""
     credits: int
     """What the render would cost."""
 
@@ -200,7 +202,7 @@ class LayoutBar(TypedDict):
     fonts: List[str]
     missing_characters: List[str]
     warnings: List[str]
-    """Codes such as ``missing_glyphs``, ``text_shrunk``, ``bars_overlap``, ``never_shown``, ``timing_ignored``, ``safe_area_moved``, ``low_contrast``, ``no_bold``, ``word_times_estimated``, ``text_too_small``. More may be added."""
+    """Codes such as ``missing_glyphs``, ``text_shrunk``, ``bars_overlap``, ``never_shown``, ``timing_ignored``, ``safe_area_moved``, ``low_contrast``, ``no_bold``, ``font_fallback``, ``word_times_estimated``, ``text_too_small``. More may be added."""
     page: Optional[LayoutPage]
     """The page of ``captions`` that the bar shows. Null for ``text`` and ``overlays``."""
 
@@ -260,7 +262,7 @@ Usage = TypedDict(
 class FieldFault(TypedDict):
     pointer: str
     """JSON pointer to the field, such as ``#/overlays/1/position``."""
-    code: Literal["required", "blank", "too_long", "too_large", "too_many", "out_of_range", "not_an_integer", "wrong_type", "invalid_json", "invalid_encoding", "invalid_language", "invalid_format", "invalid_choice", "invalid_color", "invalid_captions", "unknown_style", "conflict", "duplicate", "unknown_field", "invalid_url", "forbidden_address"]
+    code: Literal["required", "blank", "too_long", "too_large", "too_many", "out_of_range", "not_an_integer", "wrong_type", "invalid_json", "invalid_encoding", "invalid_language", "invalid_format", "invalid_choice", "invalid_color", "invalid_captions", "unknown_style", "unknown_font", "conflict", "duplicate", "unknown_field", "invalid_url", "forbidden_address"]
     detail: str
 
 
