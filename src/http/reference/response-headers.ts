@@ -3,10 +3,12 @@
 import { FORMAT_NAMES, OUTPUT_FORMATS } from '../../caption/output-format.ts';
 import { orList } from '../../primitives/or-list.ts';
 import { SOURCE_PIXELS } from '../../render/source-pixels.ts';
+import { LAYOUT_WARNINGS, MEDIA_WARNINGS } from '../../render/warnings.ts';
 
 const { png: first } = OUTPUT_FORMATS;
 const KINDS = FORMAT_NAMES.map((name) => OUTPUT_FORMATS[name]);
 const others = KINDS.filter((kind) => kind !== first);
+const codes = (warnings: readonly string[]): string => warnings.map((code) => `\`${code}\``).join(', ');
 
 export interface HeaderKind {
   readonly description: string;
@@ -45,9 +47,8 @@ export const RESPONSE_HEADERS = {
   },
   'x-warnings': {
     description:
-      'Comma-separated codes, absent when there are none. About captions: `missing_glyphs`, `text_shrunk` (smaller than ' +
-      'usual, to fit), `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `font_fallback`, `text_too_small`. About the ' +
-      'asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`, `upscaled`. More may be added.',
+      `Comma-separated codes, absent when there are none. About captions: ${codes(LAYOUT_WARNINGS)}. ` +
+      `About the asset: ${codes(MEDIA_WARNINGS)}. More may be added.`,
     schema: { type: 'string' },
   },
   'x-credits-charged': {
