@@ -9,9 +9,9 @@ import type { Actor } from '../store/audit.ts';
 import type { StyleVersion, Styles } from '../store/brand/styles.ts';
 
 export const STYLES_PATH = '/v1/styles';
-export const MAX_STYLES = 50;
+const MAX_STYLES = 50;
 /** Of all styles of an account together. */
-export const MAX_STYLE_VERSIONS = 100;
+const MAX_STYLE_VERSIONS = 100;
 
 /** The style of a request, as it was sent. */
 type StyledForm = Pick<Form, 'fields' | 'isJson' | 'faults'>;

@@ -27,7 +27,7 @@ const DEFAULT_NAMES = Object.keys(DEFAULT_FIELDS) as DefaultName[];
 export const SAVED_STYLE_FIELDS = { ...STYLE_FIELDS, ...DEFAULT_FIELDS } as const;
 const SAVED_NAMES = Object.keys(SAVED_STYLE_FIELDS);
 
-export interface StyleDefaults {
+interface StyleDefaults {
   readonly position?: number;
   readonly safe_area?: SafeAreaName;
   readonly max_words?: number;

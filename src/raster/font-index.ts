@@ -33,7 +33,7 @@ export interface CaptionFonts {
 export interface LeadFont {
   readonly file: FontFile;
   /** Returns true also for clusters that need no glyph, such as spaces. */
-  has(cluster: string): boolean;
+  readonly has: (cluster: string) => boolean;
 }
 
 /** The part of a look that decides about fonts. */
