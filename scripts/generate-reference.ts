@@ -27,6 +27,7 @@ const SECTIONS: Partial<Record<string, string>> = {
   strict: 'Warnings',
   format: 'Formats',
   fit: 'Size of the file',
+  at: 'Covers',
   async: 'Asynchronous renders',
   deliver: 'Asynchronous renders',
   webhook_url: 'Webhooks',

@@ -53,6 +53,7 @@ export type ErrorCode =
   | 'asset_undecodable'
   | 'asset_unreachable'
   | 'strict_warnings'
+  | 'at_out_of_range'
   | 'internal_error'
   | 'overloaded'
   | 'out_of_memory'

@@ -15,7 +15,7 @@ import type { RequestedStyle } from './caption/style.ts';
 import { checkStyle, withStyle } from './caption/style-field.ts';
 import { AppError, type FieldFault } from './errors.ts';
 import { probeStill } from './media/probe-still.ts';
-import { isVideoFormat, sniff } from './media/sniff.ts';
+import { isVideoFormat, sniff, type VideoFormat } from './media/sniff.ts';
 import { isAnimationFile, sniffFile } from './media/sniff-file.ts';
 import { composeImageRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from './render/recipe.ts';
 import { type Rendered, renderOnImage, renderTransparent } from './render/render.ts';
@@ -112,6 +112,18 @@ export interface VideoOptions extends LookOptions {
   readonly onProgress?: (progress: { readonly frames: number; readonly totalFrames: number }) => void;
 }
 
+export interface CoverOptions extends LookOptions {
+  /** Seconds from the first frame. */
+  readonly at: number;
+  /** Default: `png`. */
+  readonly format?: FormatOf<'frame'>;
+  /** The quality of JPEG and WebP, 1 to 100. Default: 90. */
+  readonly quality?: number;
+  readonly fit?: RequestedFit;
+  readonly limits?: Partial<VideoLimits>;
+  readonly signal?: AbortSignal;
+}
+
 /** Puts caption bars on an MP4, MOV, WebM or Matroska file, or on an animated GIF or WebP, and writes an MP4. */
 export async function renderVideo(
   asset: string,
@@ -120,13 +132,7 @@ export async function renderVideo(
   options: VideoOptions = {},
 ): Promise<VideoFacts> {
   const overlays = toOverlays(captions, options);
-  const format = (await isAnimationFile(asset)) ? 'animation' : await sniffFile(asset);
-  if (format === undefined || !isVideoFormat(format)) {
-    throw new AppError(
-      'unsupported_asset',
-      "The asset isn't an MP4, MOV, WebM or Matroska video, a GIF or an animated WebP. The format is detected from the content, not from the name.",
-    );
-  }
+  const format = await videoFormatOf(asset);
   const limits = { ...DEFAULT_VIDEO_LIMITS, ...options.limits };
   // Imported on demand, so that programs that caption only images never load the video libraries.
   const [{ probeVideo }, { renderOnVideo }] = await Promise.all([
@@ -147,6 +153,35 @@ export async function renderVideo(
     await rm(unfinished, { force: true });
     throw error;
   }
+}
+
+/** Returns the frame of a video at a time, in seconds from the first frame, as an image with the caption bars that it shows. */
+export async function renderCover(asset: string, captions: Captions, options: CoverOptions): Promise<Rendered> {
+  const overlays = toOverlays(captions, options);
+  const format = await videoFormatOf(asset);
+  const limits = { ...DEFAULT_VIDEO_LIMITS, ...options.limits };
+  const { fit, at, format: imageFormat, quality } = options;
+  const [{ probeVideo }, { renderCover: render }, { composeCoverRecipe }] = await Promise.all([
+    import('./media/video/probe/probe.ts'),
+    import('./render/cover.ts'),
+    import('./render/cover-recipe.ts'),
+  ]);
+  const file = checkOutput(
+    { ...(imageFormat && { format: imageFormat }), ...(quality !== undefined && { quality }) },
+    'frame',
+  );
+  const output = { ...file, at, ...(fit && { fit: checkRequestedFit(fit) }) };
+  const recipe = composeCoverRecipe(probeVideo(asset, format, { maxSide: limits.videoSide }), overlays, limits, output);
+  return await render(recipe, asset, sharedTools(), options.signal);
+}
+
+async function videoFormatOf(asset: string): Promise<VideoFormat> {
+  const format = (await isAnimationFile(asset)) ? 'animation' : await sniffFile(asset);
+  if (format !== undefined && isVideoFormat(format)) return format;
+  throw new AppError(
+    'unsupported_asset',
+    "The asset isn't an MP4, MOV, WebM or Matroska video, a GIF or an animated WebP. The format is detected from the content, not from the name.",
+  );
 }
 
 /**

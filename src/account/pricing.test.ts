@@ -54,3 +54,10 @@ describe('quoteFor', () => {
     expect([undefined, 12].map((seconds) => quoteFor(seconds, 'test'))).toEqual([0, 0]);
   });
 });
+
+it('a cover costs as much as an image, or as the part of a video that has to be decoded for it', () => {
+  const live = { mode: 'live', isReplay: false } as const;
+  expect(priceOf({ kind: 'cover', decodedSeconds: 10 }, live)).toBe(1);
+  expect(priceOf({ kind: 'cover', decodedSeconds: 12 }, live)).toBe(3);
+  expect(priceOf({ kind: 'cover', decodedSeconds: 12 }, { mode: 'test', isReplay: false })).toBe(0);
+});

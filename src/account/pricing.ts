@@ -8,7 +8,9 @@ export type PricedMedia =
    * The duration of the result, from the first frame or audio sample to the last. Players and other tools show the same
    * one.
    */
-  | { readonly kind: 'video'; readonly durationSeconds: number };
+  | { readonly kind: 'video'; readonly durationSeconds: number }
+  /** One frame of a video, and how much of the video has to be decoded for it, from the keyframe before it. */
+  | { readonly kind: 'cover'; readonly decodedSeconds: number };
 
 export interface PriceTerms {
   readonly mode: 'live' | 'test';
@@ -18,12 +20,17 @@ export interface PriceTerms {
 
 const IMAGE_CREDITS = 1;
 const MS_PER_CREDIT = 5_000;
+/** A cover that takes more decoding than this has the price of a video. */
+const MAX_COVER_SECONDS = 10;
 /** The end of a video that isn't charged, because a clip cut at five seconds runs a little longer than five seconds. */
 const UNCOUNTED_MS = 100;
 
 /** Returns the credits to reserve for a render, and to charge once it's delivered. Test keys and replays are free. */
 export function priceOf(media: PricedMedia, { mode, isReplay }: PriceTerms): number {
   if (mode === 'test' || isReplay) return 0;
+  if (media.kind === 'cover') {
+    return media.decodedSeconds <= MAX_COVER_SECONDS ? IMAGE_CREDITS : videoCredits(media.decodedSeconds);
+  }
   return media.kind === 'video' ? videoCredits(media.durationSeconds) : IMAGE_CREDITS;
 }
 

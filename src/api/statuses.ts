@@ -247,6 +247,11 @@ export const PROBLEMS = {
     advice:
       'The request has `strict`, and the captions would not look as intended; `warnings` says why. Change them, or leave out `strict`.',
   },
+  at_out_of_range: {
+    status: 422,
+    title: 'Time after the end',
+    advice: 'The video ends before `at`; `limit` is its length and `actual` the time, in seconds. Use an earlier time.',
+  },
   rate_limited: {
     status: 429,
     title: 'Too many requests',

@@ -94,14 +94,19 @@ export class FieldReader {
    * Reads a number of seconds. Returns undefined for an absent or blank field, and for anything else, which is
    * reported.
    */
-  seconds(name: FieldName, max: number): number | undefined {
+  seconds(name: FieldName, max: number, least: 'above 0' | 'from 0' = 'above 0'): number | undefined {
     const [value] = this.all(name);
     if (value === undefined || (typeof value === 'string' && value.trim() === '')) return undefined;
     const isNumber = this.isJson ? typeof value === 'number' : /^\d+(?:\.\d+)?$/u.test(asText(value).trim());
     const seconds = isNumber ? Number(value) : Number.NaN;
-    if (seconds > 0 && seconds <= max) return seconds;
+    const isEnough = least === 'from 0' ? seconds >= 0 : seconds > 0;
+    if (isEnough && seconds <= max) return seconds;
     const code = isNumber ? 'out_of_range' : 'wrong_type';
-    this.add(name, code, `${capitalize(name)} must be a number of seconds above 0 and up to ${max}.`);
+    this.add(
+      name,
+      code,
+      `${capitalize(name)} must be a number of seconds ${least === 'from 0' ? 'from 0' : 'above 0 and up'} to ${max}.`,
+    );
     return undefined;
   }
 

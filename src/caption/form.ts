@@ -54,10 +54,12 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
   const strict = fields.boolean('strict');
   const delivery = { ...parseDelivery(fields), webhookUrl: parseWebhookUrl(fields, checkUrl) };
   const duration = fields.seconds('duration', LAYOUT_FIELDS.duration.maximum);
-  const requested = parseOutput(fields, hasAsset ? form.assetKind : 'canvas');
-  const fit = parseFittedSize(fields, hasAsset, form.assetKind === 'video' || requested.format === 'mp4');
+  const requested = parseOutput(fields, hasAsset ? form.assetKind : isLayout ? undefined : 'canvas');
+  const fit = parseFittedSize(fields, hasAsset, isVideo(form, requested));
   const output = { ...requested, ...(fit && { fit }) };
-  if (isLayout && hasCaptions(fields) && !fields.has('duration')) {
+  if (isLayout && requested.at !== undefined && !fields.has('duration')) {
+    fields.add('duration', 'required', 'At needs a video. Send its length in seconds.');
+  } else if (isLayout && hasCaptions(fields) && !fields.has('duration')) {
     fields.add('duration', 'required', 'Captions need a video. Send its length in seconds.');
   }
   const { faults } = fields;
@@ -124,7 +126,12 @@ function parseCaptions(fields: FieldReader): readonly Overlay[] {
   return [];
 }
 
-function parseFittedSize(fields: FieldReader, hasAsset: boolean, isVideo: boolean): Fit | undefined {
+/** False also while it isn't known. */
+function isVideo({ assetKind }: Form, { format, at }: RequestedOutput): boolean {
+  return assetKind === 'video' || format === 'mp4' || at !== undefined;
+}
+
+function parseFittedSize(fields: FieldReader, hasAsset: boolean, isForVideo: boolean): Fit | undefined {
   if (!hasFit(fields)) return undefined;
   const fit = parseFit(fields);
   if (!hasAsset) {
@@ -136,7 +143,7 @@ function parseFittedSize(fields: FieldReader, hasAsset: boolean, isVideo: boolea
     return undefined;
   }
   const size = parseCanvas(fields, 'with fit');
-  if (size && isVideo) fields.faults.push(...videoSizeFaults(size));
+  if (size && isForVideo) fields.faults.push(...videoSizeFaults(size));
   return size && fit && { ...fit, ...size };
 }
 

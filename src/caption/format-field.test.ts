@@ -61,13 +61,40 @@ describe('format and quality', () => {
     });
   });
 
-  it.each<[string, OutputSource, string]>([
+  it.each<[string, Exclude<OutputSource, 'frame'>, string]>([
     ['mp4', 'image', 'Format must be png, jpeg or webp for an image; got mp4.'],
     ['png', 'video', 'Format must be mp4 for a video; got png.'],
     ['jpeg', 'canvas', 'Format must be png or webp for a request without an asset; got jpeg.'],
   ])('the format %s is refused for the source %s', (format, source, detail) => {
     const form = source === 'canvas' ? {} : ({ hasAsset: true, assetKind: source } as const);
     expect(faultsOf(() => parse({ format }, form))).toEqual([`#/format invalid_format ${detail}`]);
+  });
+
+  it('at asks for an image of a video, and needs one', () => {
+    expect(parse({ at: '0', format: 'jpeg' }, ON_VIDEO)).toEqual({ at: 0, format: 'jpeg' });
+    expect(
+      parse(
+        { at: 1.25 },
+        {
+          isJson: true,
+          ...ON_VIDEO,
+          fields: [
+            { name: 'text', value: 'a' },
+            { name: 'at', value: 1.25 },
+          ],
+        },
+      ),
+    ).toEqual({ at: 1.25 });
+    expect(faultsOf(() => parse({ at: '1', format: 'mp4' }, ON_VIDEO))).toEqual([
+      '#/format invalid_format Format must be png, jpeg or webp for a cover; got mp4.',
+    ]);
+    const needsVideo = ['#/at conflict At needs a video. Send one in asset or asset_url, or leave out at.'];
+    expect(faultsOf(() => parse({ at: '1' }, ON_IMAGE))).toEqual(needsVideo);
+    expect(faultsOf(() => parse({ at: '1' }))).toEqual(needsVideo);
+    expect(faultsOf(() => parse({ at: '-1' }, ON_VIDEO))).toEqual([
+      '#/at wrong_type At must be a number of seconds from 0 to 86400.',
+    ]);
+    expect(faultsOf(() => assertFormatFits({ at: 1 }, 'image'))).toEqual(needsVideo);
   });
 
   it('all faults of format and quality are reported in one error, with those of other fields', () => {

@@ -26,6 +26,8 @@ export interface RequestedOutput {
   readonly quality?: number;
   /** The color space of a JPEG that stays a JPEG. Default: `source`. */
   readonly colorSpace?: ColorSpace;
+  /** The time of the frame that becomes the file, in seconds from the first frame of a video. */
+  readonly at?: number;
   /** The size of the file, and how the asset gets it. Without it, the file has the size of the asset. */
   readonly fit?: Fit;
 }
@@ -37,6 +39,13 @@ const SOURCE_NAMES: Readonly<Record<OutputSource, string>> = {
   image: 'an image',
   animation: 'an animation',
   video: 'a video',
+  frame: 'a cover',
+};
+
+const AT_NEEDS_VIDEO: FieldFault = {
+  pointer: '#/at',
+  code: 'conflict',
+  detail: 'At needs a video. Send one in asset or asset_url, or leave out at.',
 };
 
 /** `source` is undefined while it isn't known yet. Then `assertFormatFits` checks the format later. */
@@ -44,12 +53,23 @@ export function parseOutput(fields: FieldReader, source: OutputSource | undefine
   const format = parseFormat(fields);
   const quality = parseQuality(fields);
   const colorSpace = parseColorSpace(fields);
-  if (format && source && !isFormatOf(source, format)) fields.faults.push(formatFault(format, source));
-  return present({ format, quality, colorSpace });
+  const at = fields.seconds('at', FILE_FIELDS.at.maximum, 'from 0');
+  const drawnOn = source && drawnOnFor(source, at);
+  if (source && drawnOn === undefined) fields.faults.push(AT_NEEDS_VIDEO);
+  if (format && drawnOn && !isFormatOf(drawnOn, format)) fields.faults.push(formatFault(format, drawnOn));
+  return present({ format, quality, colorSpace, at });
 }
 
-export function assertFormatFits({ format }: RequestedOutput, source: OutputSource): void {
-  if (format !== undefined && !isFormatOf(source, format)) throw refusal(formatFault(format, source));
+export function assertFormatFits({ format, at }: RequestedOutput, source: OutputSource): void {
+  const drawnOn = drawnOnFor(source, at);
+  if (drawnOn === undefined) throw refusal(AT_NEEDS_VIDEO);
+  if (format !== undefined && !isFormatOf(drawnOn, format)) throw refusal(formatFault(format, drawnOn));
+}
+
+/** With `at`, captions are drawn on a frame. Returns undefined for a source without frames. */
+function drawnOnFor(source: OutputSource, at: number | undefined): OutputSource | undefined {
+  if (at === undefined) return source;
+  return source === 'video' || source === 'animation' ? 'frame' : undefined;
 }
 
 /** Returns the format of the file. */
@@ -69,17 +89,18 @@ export function checkOutput({ format, quality, colorSpace }: RequestedOutput, so
   const faults: FieldFault[] = [];
   choice(colorSpace, COLOR_SPACES, 'Color_space', '#/color_space', faults);
   for (const fault of faults) throw refusal(fault);
-  return present({ format, quality, colorSpace });
+  return present({ format, quality, colorSpace, at: undefined });
 }
 
 type FileOutput = Omit<RequestedOutput, 'fit'>;
 type Given<Values> = { readonly [Name in keyof Values]: Values[Name] | undefined };
 
-function present({ format, quality, colorSpace }: Given<Required<FileOutput>>): FileOutput {
+function present({ format, quality, colorSpace, at }: Given<Required<FileOutput>>): FileOutput {
   return {
     ...(format !== undefined && { format }),
     ...(quality !== undefined && { quality }),
     ...(colorSpace !== undefined && { colorSpace }),
+    ...(at !== undefined && { at }),
   };
 }
 

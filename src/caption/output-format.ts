@@ -1,8 +1,8 @@
 // Every format of a finished file, with everything that depends on the format alone. To add a format, start here. The
 // compiler then points to its encoder in `render/`.
 
-/** The base that captions are drawn on: an asset of some kind, or a transparent canvas. */
-export type OutputSource = 'canvas' | 'image' | 'animation' | 'video';
+/** The base that captions are drawn on: an asset of some kind, a frame of a video, or a transparent canvas. */
+export type OutputSource = 'canvas' | 'image' | 'animation' | 'video' | 'frame';
 
 interface FormatKind {
   /** The name for people. */
@@ -25,7 +25,7 @@ export const OUTPUT_FORMATS = {
     mediaType: 'image/png',
     extension: 'png',
     aliases: [],
-    sources: ['canvas', 'image', 'animation'],
+    sources: ['canvas', 'image', 'animation', 'frame'],
     isLossy: false,
     maxSide: 65_535,
   },
@@ -34,7 +34,7 @@ export const OUTPUT_FORMATS = {
     mediaType: 'image/jpeg',
     extension: 'jpg',
     aliases: ['jpg'],
-    sources: ['image', 'animation'],
+    sources: ['image', 'animation', 'frame'],
     isLossy: true,
     maxSide: 65_500,
   },
@@ -43,7 +43,7 @@ export const OUTPUT_FORMATS = {
     mediaType: 'image/webp',
     extension: 'webp',
     aliases: [],
-    sources: ['canvas', 'image', 'animation'],
+    sources: ['canvas', 'image', 'animation', 'frame'],
     isLossy: true,
     maxSide: 16_383,
   },
@@ -78,6 +78,7 @@ export const FORMATS_OF: { readonly [Source in OutputSource]: readonly FormatOf<
   image: formatsOf('image'),
   animation: formatsOf('animation'),
   video: formatsOf('video'),
+  frame: formatsOf('frame'),
 };
 
 function formatsOf<Source extends OutputSource>(source: Source): readonly FormatOf<Source>[] {

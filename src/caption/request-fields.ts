@@ -34,6 +34,9 @@ import { NAME_OR_STYLE } from './style.ts';
 import { DEFAULT_PRESET, STYLE_PRESETS } from './style-presets.ts';
 import { MAX_WORD_GRAPHEMES, MAX_WORDS } from './words/timed-words.ts';
 
+/** A day, which is more than any plan allows. */
+const MAX_SECONDS = 86_400;
+
 /** The quality of images whose request names none. */
 export const DEFAULT_QUALITY = 90;
 
@@ -181,6 +184,14 @@ export const FILE_FIELDS = {
       'colors of the profile. `srgb` converts it, which compresses it again. An image that is compressed again is always sRGB, ' +
       `and so is every other format, for which this is ignored. Default: \`${COLOR_SPACES[0]}\`.`,
   },
+  at: {
+    type: 'number',
+    minimum: 0,
+    maximum: MAX_SECONDS,
+    description:
+      'Seconds from the first frame of a video. Instead of the video, the finished file is an image of the frame at that time, with the ' +
+      `captions it shows: ${formatsFor('frame')}.`,
+  },
   fit: {
     ...FIT_FIELD,
     description:
@@ -238,12 +249,12 @@ export const LAYOUT_FIELDS = {
   duration: {
     type: 'number',
     exclusiveMinimum: 0,
-    // A day, which is more than any plan allows.
-    maximum: 86_400,
+    maximum: MAX_SECONDS,
     description:
       'Seconds of a video, for its price and the times of overlays. Required with `captions`. Without it, the layout is ' +
       'that of an image, where all bars are shown.',
   },
+  at: FILE_FIELDS.at,
   ...LOOK_FIELDS,
 } as const satisfies Readonly<Record<string, Json>>;
 

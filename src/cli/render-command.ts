@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { FormField } from '../caption/field-reader.ts';
 import { parseForm } from '../caption/form.ts';
-import { formatFor, type RequestedOutput } from '../caption/format-field.ts';
+import { assertFormatFits, formatFor, type RequestedOutput } from '../caption/format-field.ts';
 import { OUTPUT_FORMATS } from '../caption/output-format.ts';
 import { SAFE_AREA_MARGINS } from '../caption/safe-area.ts';
 import { HIGHLIGHTS } from '../caption/style.ts';
@@ -12,6 +12,7 @@ import { STYLE_PRESETS } from '../caption/style-presets.ts';
 import { AppError } from '../errors.ts';
 import {
   type Captions,
+  renderCover,
   renderImage,
   renderOverlay,
   renderVideo,
@@ -41,6 +42,8 @@ language of the captions (a BCP 47 tag such as ja) for letters whose form depend
 --format is the format of an image: png (default), jpeg or webp; png or webp for bars only; mp4 turns an animated GIF or
 WebP into a video. --quality (1 to 100, default 90) is for jpeg and webp. Without --quality, a JPEG stays a JPEG without being
 compressed again, and keeps its color profile; --color-space srgb converts it.
+
+--at is a time in seconds: the output is an image of that frame of a video, with the captions it shows.
 
 --fit blur, crop or pad (or an object such as '{"mode":"pad","color":"#ffffff"}') brings the file to --width and --height.
 
@@ -123,6 +126,15 @@ async function renderFile(
   { captions, look, requested, output, isQuiet }: RenderArguments,
 ): Promise<void> {
   const source = await sourceOf(file);
+  assertFormatFits(requested, source);
+  const { at, quality, fit } = requested;
+  if (at !== undefined) {
+    const image = formatFor('frame', requested);
+    const options = { ...look, at, format: image, ...(quality !== undefined && { quality }), ...(fit && { fit }) };
+    const { extension } = OUTPUT_FORMATS[image];
+    await deliver(await renderCover(file, captions, options), output ?? outputNextTo(name, extension), isQuiet);
+    return;
+  }
   const format = formatFor(source, requested);
   const { extension } = OUTPUT_FORMATS[format];
   if (format === 'mp4') {

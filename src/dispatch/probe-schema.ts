@@ -13,6 +13,8 @@ const MAX_FRAME_RATE = 10_000;
 const MAX_STREAMS = 64;
 /** A probe reports about 500. */
 const MAX_CUTS = 1_000;
+/** A probe reports two per part of the video. */
+const MAX_KEYFRAMES = 2_000;
 /** FFmpeg keeps fractions in 32-bit integers and timestamps in 64-bit ones. */
 const MAX_INT32 = 2 ** 31 - 1;
 const MAX_TIMESTAMP = 2 ** 63;
@@ -112,6 +114,7 @@ const videoFields = z.object({
   audio: audioSourceSchema.nullable(),
   isAudioDropped: z.boolean().exactOptional(),
   cuts: cutsSchema,
+  keyframes: z.array(z.number().min(0).max(MAX_SECONDS)).max(MAX_KEYFRAMES).exactOptional(),
 });
 
 type VideoFields = z.infer<typeof videoFields>;

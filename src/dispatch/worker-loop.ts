@@ -106,6 +106,10 @@ async function render(
   if (recipe.kind === 'transparent') return store(await renderTransparent(recipe, tools), output);
   if (asset === undefined) throw new Error(`a recipe of kind ${recipe.kind} has no asset`);
   if (recipe.kind === 'image') return store(await renderOnImage(recipe, load(asset.path), tools, signal), output);
+  if (recipe.kind === 'cover') {
+    const { renderCover } = await import('../render/cover.ts');
+    return store(await renderCover(recipe, asset.path, tools, signal), output);
+  }
   const { renderOnVideo } = await import('../render/video.ts');
   return await renderOnVideo(recipe, asset.path, output, tools, { attachment, signal, onProgress });
 }

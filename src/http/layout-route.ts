@@ -9,6 +9,7 @@ import { wordCount } from '../caption/captions-field.ts';
 import { parseForm } from '../caption/form.ts';
 import { toWebVtt } from '../caption/words/webvtt.ts';
 import { LAYOUT_FIELDS } from '../caption/request-fields.ts';
+import { assertWithin } from '../render/cover-recipe.ts';
 import { type Renderer, withLease } from '../dispatch/renderer.ts';
 import { AppError } from '../errors.ts';
 import { LocalLimits } from '../limits/local-limits.ts';
@@ -67,7 +68,8 @@ async function handle(
   try {
     const received = await receiveSmall(request, reply, { shutdown, maxBytes: MAX_BODY_BYTES });
     const form = await styles.resolve(caller.accountId, received);
-    const { overlays, canvas, strict, duration } = parseForm({ ...form, allowed: LAYOUT_FIELDS });
+    const { overlays, canvas, strict, duration, output } = parseForm({ ...form, allowed: LAYOUT_FIELDS });
+    if (duration !== undefined && output.at !== undefined) assertWithin(output.at, duration);
     const size = must(canvas, 'the size of the canvas');
     const further = Math.ceil(Math.max(overlays.length, wordCount(overlays)) / CAPTIONS_PER_REQUEST) - 1;
     if (further > 0) await admission.countFreeRequest(caller, (headers) => void reply.headers(headers), further);
@@ -86,7 +88,7 @@ async function handle(
       async (opened) => await layoutOf({ lease: opened, directory }, size, { overlays, lastFrame }),
     );
     if (strict) assertNoWarnings(facts);
-    return { ...toJson(facts), credits: quoteFor(duration, caller.mode) };
+    return { ...toJson(facts), credits: quoteFor(output.at === undefined ? duration : undefined, caller.mode) };
   } finally {
     lifetime.release();
     await directory.remove();

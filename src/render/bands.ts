@@ -122,7 +122,7 @@ export async function drawBands(recipe: Drawing, tools: RenderTools, stopwatch: 
   });
   return {
     bands,
-    drawnBars: layout.bars,
+    drawnBars: shownOf(layout, recipe).bars,
     strokes: recipe.watermark && strokesFor(recipe.canvas),
     bars,
     missingGlyphs,

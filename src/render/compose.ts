@@ -1,5 +1,6 @@
 // Composes the recipe of a render from the overlays, the probe of the asset and the limits of the caller.
 
+import type { RequestedOutput } from '../caption/format-field.ts';
 import type { OutputFormat } from '../caption/output-format.ts';
 import type { Overlay } from '../caption/overlay.ts';
 import type { Size } from '../layout/geometry.ts';
@@ -15,12 +16,13 @@ import {
   type LayoutRecipe,
   type TransparentRecipe,
 } from './recipe.ts';
+import { composeCoverRecipe, type CoverRecipe } from './cover-recipe.ts';
 import { composeVideoRecipe, type VideoLimits, type VideoRecipe } from './video-recipe.ts';
 
 export type AssetProbe = ImageProbe | VideoProbe;
 export type AssetLimits = ImageLimits & VideoLimits;
 /** A recipe that produces a file. */
-export type RenderRecipe = TransparentRecipe | ImageRecipe | VideoRecipe;
+export type RenderRecipe = TransparentRecipe | ImageRecipe | VideoRecipe | CoverRecipe;
 export type Recipe = RenderRecipe | LayoutRecipe;
 
 /** The base that captions are drawn on: an asset or an empty canvas. */
@@ -29,7 +31,7 @@ export type BaseLayer = AssetProbe | ({ readonly kind: 'canvas' } & Size);
 /** Returns the kind of workers that execute the recipe. */
 export function workerKindOf(recipe: Recipe): AssetKind {
   const needsVideoDecoders = recipe.kind === 'image' && recipe.decode.decoder !== undefined;
-  return recipe.kind === 'video' || needsVideoDecoders ? 'video' : 'image';
+  return recipe.kind === 'video' || recipe.kind === 'cover' || needsVideoDecoders ? 'video' : 'image';
 }
 
 /** Returns the format of the file that the recipe produces. */
@@ -63,6 +65,17 @@ function composeFor(
     case 'image':
       return composeImageRecipe(base, overlays, limits, options);
     case 'video':
-      return composeVideoRecipe(base, overlays, limits, options.output);
+      return composeForVideo(base, overlays, limits, options.output);
   }
+}
+
+function composeForVideo(
+  probe: VideoProbe,
+  overlays: readonly Overlay[],
+  limits: VideoLimits,
+  output: RequestedOutput = {},
+): VideoRecipe | CoverRecipe {
+  const { at } = output;
+  if (at === undefined) return composeVideoRecipe(probe, overlays, limits, output);
+  return composeCoverRecipe(probe, overlays, limits, { ...output, at });
 }

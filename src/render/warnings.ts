@@ -94,9 +94,10 @@ export function timingWarnings(overlay: Overlay, page: Overlay, lastFrame: numbe
 /** Returns the warnings that follow from the recipe alone. */
 export function mediaWarnings(recipe: Recipe): readonly MediaWarning[] {
   const warnings: MediaWarning[] = [];
+  const isVideo = recipe.kind === 'video' || recipe.kind === 'cover';
+  if (isVideo && recipe.video.tags.transfer !== 'sdr') warnings.push('hdr_tonemapped');
   if (recipe.kind === 'video') {
     if (recipe.isAudioDropped === true) warnings.push('audio_dropped');
-    if (recipe.video.tags.transfer !== 'sdr') warnings.push('hdr_tonemapped');
     if (recipe.frameStep > 1) warnings.push('frames_dropped');
   }
   if (recipe.kind === 'image' && recipe.decode.color?.from === 'encoding') {

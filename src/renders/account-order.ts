@@ -40,11 +40,11 @@ export function accountOrder(
     limits,
     isStrict: strict,
     compose: (base) => composeRecipe(base, overlays, limits, { output, watermark: caller.mode === 'test' }),
-    reserve: async (base) =>
+    reserve: async (base, recipe) =>
       await reservations.reserve(caller, {
         renderId,
         kind: asset?.kind ?? 'overlay',
-        credits: priceOf(base, { mode: caller.mode, isReplay }),
+        credits: priceOf(recipe.kind === 'cover' ? recipe : base, { mode: caller.mode, isReplay }),
         isReplay,
         ...(attempt !== undefined && { attempt }),
       }),

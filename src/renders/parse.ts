@@ -92,7 +92,8 @@ function outputSourceOf({ format, isAnimation }: ReceivedFile): 'image' | 'anima
 }
 
 function acceptAsset({ path, isAnimation, bytes, sha256, ...found }: ReceivedFile, output: RequestedOutput): Asset {
-  const format = isAnimation && output.format === 'mp4' ? 'animation' : found.format;
+  const isMoving = isAnimation && (output.format === 'mp4' || output.at !== undefined);
+  const format = isMoving ? 'animation' : found.format;
   if (format !== undefined) return createAsset({ path, format, bytes, ...(sha256 !== undefined && { sha256 }) });
   const detail =
     bytes === 0

@@ -1,4 +1,4 @@
-// Files that are ready to post: any frame size.
+// Files that are ready to post: any frame size, covers of videos.
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -69,5 +69,40 @@ describe('fit', () => {
       400,
       '#/fit out_of_range',
     ]);
+  });
+});
+
+describe('at', () => {
+  it('returns a frame of a video as an image, at the price of an image', async () => {
+    const response = await post(server, form({ asset: CLIP, text: 'Hello', at: '0.5', format: 'webp' }));
+    const { headers } = response;
+    const { format } = await sharp(Buffer.from(await response.arrayBuffer())).metadata();
+    expect([response.status, format, headers.get('content-type')]).toEqual([200, 'webp', 'image/webp']);
+    expect([headers.get('x-source-type'), headers.get('x-credits-charged')]).toEqual(['video', '1']);
+  });
+
+  it('returns 422 for a time after the end, without a charge', async () => {
+    const response = await post(server, form({ asset: CLIP, text: 'Hello', at: '500' }));
+    expect(await problemOf(response)).toMatchObject({ status: 422, code: 'at_out_of_range', actual: 500 });
+  });
+
+  it('returns 400 for an image, also one that is fetched', async () => {
+    expect(await faultsOf({ asset: png, at: '1', quality: '0' })).toEqual([
+      400,
+      '#/quality out_of_range',
+      '#/at conflict',
+    ]);
+  });
+
+  it('is quoted by a layout at the price of an image', async () => {
+    const headers = { 'content-type': 'application/json', 'x-api-key': server.key };
+    const layout = async (fields: object): Promise<unknown> => {
+      const body = JSON.stringify({ width: 100, height: 100, text: 'Hello', ...fields });
+      return await (await fetch(`${server.url}/v1/layout`, { method: 'POST', headers, body })).json();
+    };
+    expect(await layout({ duration: 30 })).toMatchObject({ credits: 6 });
+    expect(await layout({ duration: 30, at: 2 })).toMatchObject({ credits: 1 });
+    expect(await layout({ duration: 30, at: 31 })).toMatchObject({ code: 'at_out_of_range' });
+    expect(await layout({ at: 2 })).toMatchObject({ code: 'invalid_fields' });
   });
 });

@@ -3,6 +3,7 @@
 import { wordCount } from '../../caption/captions-field.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { Recipe } from '../../render/compose.ts';
+import type { CoverRecipe } from '../../render/cover-recipe.ts';
 import { larger } from '../../render/recipe.ts';
 import type { VideoRecipe } from '../../render/video-recipe.ts';
 
@@ -27,6 +28,8 @@ const INITIAL_MS_PER_UNIT: Readonly<Record<RenderClass, number>> = {
   layout: 3,
   image: 25,
   video: 12,
+  // Its frames are only decoded.
+  cover: 3,
   hdr: 19,
 };
 /** In megapixels times frames. A shorter video says more about the start of a decoder than about the rate of frames. */
@@ -87,9 +90,14 @@ function unitsOf(recipe: Recipe): number {
   if (recipe.kind === 'layout') return Math.max(1, recipe.overlays.length, wordCount(recipe.overlays) / WORDS_PER_BAR);
   const { width, height } = larger(recipe.canvas, recipe.source ?? recipe.canvas);
   const megapixels = Math.max(MIN_MEGAPIXELS, (width * height) / 1e6);
+  if (recipe.kind === 'cover') return megapixels * Math.max(1, decodedFrames(recipe));
   return recipe.kind === 'video' ? megapixels * Math.max(1, framesOf(recipe)) : megapixels;
 }
 
 function framesOf({ piece, video, frameStep }: VideoRecipe): number {
   return piece?.frames ?? video.frames * (DROPPED_FRAME_COST + (1 - DROPPED_FRAME_COST) / frameStep);
+}
+
+function decodedFrames({ decodedSeconds, video: { frames, start, end } }: CoverRecipe): number {
+  return (decodedSeconds * frames) / Math.max(end - start, Number.EPSILON);
 }

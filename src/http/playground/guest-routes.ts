@@ -204,7 +204,7 @@ async function renderOrder(
       return composeRecipe(base, overlays, guestLimits, { output, watermark: true, maxSide: GUEST_MAX_SIDE });
     },
     reserve: async (_base, recipe) => {
-      if (recipe.kind === 'video') await clips.take(request.ip);
+      if (recipe.kind === 'video' || recipe.kind === 'cover') await clips.take(request.ip);
       return FREE;
     },
   };

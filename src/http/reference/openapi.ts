@@ -143,6 +143,7 @@ function overlayOperation(): Operation {
       'asset_too_long',
       'asset_frame_rate_too_high',
       'asset_too_heavy',
+      'at_out_of_range',
       'unsupported_asset',
       'asset_undecodable',
       'asset_unreachable',

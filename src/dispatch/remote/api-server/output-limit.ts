@@ -16,6 +16,7 @@ function expectedBytes(recipe: Recipe): number {
     case 'layout':
       return 0;
     case 'transparent':
+    case 'cover':
       return recipe.canvas.width * recipe.canvas.height * 4;
     case 'image':
       return recipe.decode.maxPixels * 4;

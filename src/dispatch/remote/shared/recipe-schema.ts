@@ -69,6 +69,34 @@ const baseFields = {
 
 const fitSchema = sizeSchema.extend({ mode: z.enum(FIT_MODES), color: schemaOf(FIT_COLOR) });
 
+const imageOutputSchema = z.discriminatedUnion('format', [
+  z.object({ format: z.enum(LOSSLESS_FORMATS) }),
+  z.object({ format: z.enum(LOSSY_FORMATS), quality: qualitySchema }),
+  z.object({
+    format: z.literal('jpeg'),
+    quality: qualitySchema,
+    keepsSource: z.boolean(),
+    turnsSource: z.int().min(2).max(8).exactOptional(),
+    keepsProfile: z.literal(true).exactOptional(),
+    likeSource: z.object({ orientation: z.int().min(1).max(8) }).exactOptional(),
+  }),
+]);
+
+const stepsSchema = z.array(
+  z.object({
+    filter: z.string(),
+    args: z.string(),
+    name: z.string().exactOptional(),
+    from: z.array(z.string()).exactOptional(),
+  }),
+);
+
+const boundsSchema = z.object({
+  frames: z.number().positive(),
+  bytes: z.number().positive(),
+  pixels: z.number().positive(),
+});
+
 export const recipeSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('transparent'),
@@ -91,18 +119,7 @@ export const recipeSchema = z.discriminatedUnion('kind', [
     surround: z
       .object({ fill: z.union([z.literal('blur'), schemaOf(FIT_COLOR)]), left: z.int().min(0), top: z.int().min(0) })
       .exactOptional(),
-    output: z.discriminatedUnion('format', [
-      z.object({ format: z.enum(LOSSLESS_FORMATS) }),
-      z.object({ format: z.enum(LOSSY_FORMATS), quality: qualitySchema }),
-      z.object({
-        format: z.literal('jpeg'),
-        quality: qualitySchema,
-        keepsSource: z.boolean(),
-        turnsSource: z.int().min(2).max(8).exactOptional(),
-        keepsProfile: z.literal(true).exactOptional(),
-        likeSource: z.object({ orientation: z.int().min(1).max(8) }).exactOptional(),
-      }),
-    ]),
+    output: imageOutputSchema,
   }),
   z.object({
     kind: z.literal('video'),
@@ -117,14 +134,7 @@ export const recipeSchema = z.discriminatedUnion('kind', [
     isAudioDropped: z.boolean().exactOptional(),
     offset: z.number(),
     cuts: cutsSchema,
-    steps: z.array(
-      z.object({
-        filter: z.string(),
-        args: z.string(),
-        name: z.string().exactOptional(),
-        from: z.array(z.string()).exactOptional(),
-      }),
-    ),
+    steps: stepsSchema,
     fit: fitSchema.exactOptional(),
     encoder: z.object({
       preset: z.string(),
@@ -133,7 +143,20 @@ export const recipeSchema = z.discriminatedUnion('kind', [
       bufferSize: z.number().positive(),
       keyframeInterval: z.int().min(1),
     }),
-    bounds: z.object({ frames: z.number().positive(), bytes: z.number().positive(), pixels: z.number().positive() }),
+    bounds: boundsSchema,
     piece: z.object({ frames: z.number().min(0), isLast: z.boolean(), work: z.unknown() }).exactOptional(),
+  }),
+  z.object({
+    kind: z.literal('cover'),
+    ...baseFields,
+    lastFrame: z.number().min(0),
+    format: videoFormatSchema,
+    video: videoSourceSchema,
+    steps: stepsSchema,
+    fit: fitSchema.exactOptional(),
+    bounds: boundsSchema,
+    shownAt: z.number().min(0),
+    decodedSeconds: z.number().min(0),
+    output: imageOutputSchema,
   }),
 ]);

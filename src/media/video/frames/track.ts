@@ -3,23 +3,18 @@
 // it, so a part comes out exactly as it would in the whole video.
 
 import { AV_NOPTS_VALUE } from 'node-av/constants';
-import { avGetPixFmtName, avRescaleQ, Frame, Packet, type Stream } from 'node-av/lib';
+import { avRescaleQ, Frame, Packet, type Stream } from 'node-av/lib';
 import type { PacketSink } from '../output.ts';
-import { filterColorOptions, writeColorTags } from '../probe/tags.ts';
 import { outputTimeBase, toFrameRate } from '../probe/timing.ts';
 import type { TranscodePlan } from '../transcode-plan.ts';
 import { BarBlender, type TimedBars } from './bar-blender.ts';
 import { Decoder } from './decoder.ts';
-import { clearPictureType, type Encoder, openVideoEncoder, requestKeyframe } from './encoder.ts';
-import { orient } from '../probe/orientation.ts';
-import { fitSteps } from './fit-steps.ts';
-import { evenSide, type Ratio } from './geometry.ts';
+import { type Encoder, openVideoEncoder, requestKeyframe } from './encoder.ts';
+import type { Ratio } from './geometry.ts';
 import { FrameClock, type Timestamp } from './frame-clock.ts';
+import { FrameConverter } from './frame-converter.ts';
 import { FrameStrokes } from './frame-strokes.ts';
-import { VideoFilterGraph } from './graph.ts';
-import { filterSteps, refitSteps, toneMappedFormat, toneMappingOf } from './steps.ts';
 import { FrameThinning } from './thinning.ts';
-import { ToneMapper } from './tone-mapper.ts';
 
 /** The position of a track that is only a part of the video. */
 export interface TrackPart {
@@ -44,12 +39,9 @@ export class VideoTrack {
   readonly #offset: bigint;
   readonly #defaultDuration: bigint;
   readonly #thinning: FrameThinning;
+  readonly #converter: FrameConverter;
   readonly #decoded = new Frame();
-  readonly #filtered = new Frame();
   readonly #packet = new Packet();
-  #toneMapper: ToneMapper | undefined;
-  #graph: VideoFilterGraph | undefined;
-  #graphFormat = '';
   #firstPts = AV_NOPTS_VALUE as bigint;
   #lastPts = AV_NOPTS_VALUE as bigint;
   #lastDuration = 0n;
@@ -72,7 +64,8 @@ export class VideoTrack {
     this.#decoder = new Decoder(plan.video.decoder, stream, { maxPixels: plan.bounds.pixels, threads: 0 });
     this.#encoder = openVideoEncoder(plan.canvas, plan.encoder, { timeBase: this.#timeBase, frameRate });
     this.#track = output.addEncodedTrack(this.#encoder);
-    for (const buffer of [this.#decoded, this.#filtered, this.#packet]) buffer.alloc();
+    this.#converter = new FrameConverter(plan, (frame, timeBase) => this.#encode(frame, timeBase));
+    for (const buffer of [this.#decoded, this.#packet]) buffer.alloc();
   }
 
   get frames(): number {
@@ -92,89 +85,30 @@ export class VideoTrack {
 
   finish(): void {
     this.process(null);
-    this.#graph?.finish();
-    this.#encodeFiltered();
+    this.#converter.finish();
     this.#encoder.send(null);
     this.#writePackets();
   }
 
   free(): void {
-    this.#graph?.free();
+    this.#converter.free();
     this.#blender.free();
     this.#decoder.free();
     this.#encoder.free();
-    for (const buffer of [this.#decoded, this.#filtered, this.#packet]) buffer.free();
+    for (const buffer of [this.#decoded, this.#packet]) buffer.free();
   }
 
   #filter(): void {
-    const { video } = this.#plan;
     const { bestEffortTimestamp } = this.#decoded;
     if (bestEffortTimestamp !== AV_NOPTS_VALUE) this.#decoded.pts = bestEffortTimestamp;
     if (!this.#shouldEncode(this.#decoded) || !this.#thinning.keeps(this.#decoded.pts)) return;
-    const mapped = this.#toneMap();
-    const frame = mapped ?? this.#decoded;
-    writeColorTags(frame, mapped ? toneMappedFormat(video).tags : video.tags);
-    clearPictureType(frame);
-    this.#ensureGraph(frame, mapped ? toneMappedFormat(video) : video);
-    this.#graph?.push(frame);
-    mapped?.free();
-    this.#encodeFiltered();
+    this.#converter.push(this.#decoded);
   }
 
-  /** Returns undefined for a frame that the filters convert. A stream can change its format midway. */
-  #toneMap(): Frame | undefined {
-    const { width, height } = this.#decoded;
-    const pixelFormat = pixelFormatOf(this.#decoded) ?? '';
-    const mapping = toneMappingOf({ ...this.#plan.video, decoded: { width, height }, pixelFormat });
-    if (mapping === undefined) return undefined;
-    this.#toneMapper ??= new ToneMapper(mapping);
-    const mapped = this.#toneMapper.map(this.#decoded);
-    this.#decoded.unref();
-    return mapped;
-  }
-
-  /** Some streams change their size or format midway. A filter graph accepts only one format, so it is rebuilt. */
-  #ensureGraph(frame: Frame, video: TranscodePlan['video']): void {
-    const { steps, canvas, fit } = this.#plan;
-    const { width, height } = frame;
-    const pixelFormat = pixelFormatOf(frame) ?? video.pixelFormat;
-    const format = `${width}x${height} ${pixelFormat} ${video.tags.transfer}`;
-    if (format === this.#graphFormat) return;
-    if (this.#graph !== undefined) {
-      this.#graph.finish();
-      this.#encodeFiltered();
-      this.#graph.free();
-      this.#graph = undefined;
-      this.#graphFormat = '';
-    }
-    const isPlannedSize = width === video.decoded.width && height === video.decoded.height;
-    const resized = {
-      ...video,
-      decoded: { width, height },
-      square: { width: evenSide(width), height: evenSide(height) },
-      pixelFormat,
-    };
-    const isAsPlanned = isPlannedSize && pixelFormat === video.pixelFormat;
-    const changed = isPlannedSize ? { ...video, pixelFormat } : resized;
-    const sized = fit ? fitSteps(orient(changed.square, video.orientation), fit) : refitSteps(canvas);
-    const chain = isAsPlanned ? steps : [...filterSteps(changed), ...sized];
-    const input = { width, height, pixelFormat, timeBase: video.timeBase, ...filterColorOptions(video.tags) };
-    this.#graph = new VideoFilterGraph(input, chain, []);
-    this.#graphFormat = format;
-  }
-
-  #encodeFiltered(): void {
-    while (this.#graph?.pull(this.#filtered) === true) {
-      this.#encode(this.#graph.timeBase);
-      this.#filtered.unref();
-    }
-  }
-
-  #encode(timeBase: Ratio): void {
-    const frame = this.#filtered;
-    const pts = this.#presentationTime(timeBase);
+  #encode(frame: Frame, timeBase: Ratio): void {
+    const pts = this.#presentationTime(frame, timeBase);
     if (this.#frames > 0 && pts <= this.#lastPts) return;
-    const bars = this.#bars.at(this.#clock.millisecondsAt(this.#shownAt(timeBase, pts)));
+    const bars = this.#bars.at(this.#clock.millisecondsAt(this.#shownAt(frame, timeBase, pts)));
     // Without a duration, the last frame would end when it starts, and the index would omit it.
     frame.duration = this.#durationOf(frame, timeBase, pts);
     // MP4 stores the duration of the frame that is decoded last. After a keyframe, no earlier frame is decoded.
@@ -210,24 +144,19 @@ export class VideoTrack {
   }
 
   /** A frame without a timestamp directly follows the frame before it. */
-  #presentationTime(timeBase: Ratio): bigint {
-    if (this.#filtered.pts !== AV_NOPTS_VALUE) {
-      return avRescaleQ(this.#filtered.pts, timeBase, this.#timeBase) - this.#offset;
+  #presentationTime({ pts }: Frame, timeBase: Ratio): bigint {
+    if (pts !== AV_NOPTS_VALUE) {
+      return avRescaleQ(pts, timeBase, this.#timeBase) - this.#offset;
     }
     return this.#frames === 0 ? 0n : this.#lastPts + this.#defaultDuration;
   }
 
   /** The timestamp of the source is more precise than that of the output, but a frame may have none. */
-  #shownAt(timeBase: Ratio, outputPts: bigint): Timestamp {
-    const { pts } = this.#filtered;
+  #shownAt({ pts }: Frame, timeBase: Ratio, outputPts: bigint): Timestamp {
     return pts === AV_NOPTS_VALUE ? { pts: outputPts + this.#offset, timeBase: this.#timeBase } : { pts, timeBase };
   }
 
   #writePackets(): void {
     while (this.#encoder.receive(this.#packet)) this.#output.write(this.#packet, this.#track, this.#timeBase);
   }
-}
-
-function pixelFormatOf(frame: Frame): string | null {
-  return avGetPixFmtName(frame.format as Parameters<typeof avGetPixFmtName>[0]);
 }

@@ -17,6 +17,7 @@ import { CONVERT_TO_H264, encrypted, undecodable } from '../undecodable.ts';
 import { AudioTrial } from '../sound/trial.ts';
 import { Container } from './container.ts';
 import { isEncryptedFile } from './encryption.ts';
+import { keyframeTimes } from './keyframes.ts';
 import { needsDolbyVision, peakNitsOf } from './hdr.ts';
 import { LargestFrame } from './largest-frame.ts';
 import { readOrientation } from './orientation.ts';
@@ -52,6 +53,8 @@ export interface VideoProbe extends Size {
   readonly isAudioDropped?: boolean;
   /** Places where the video can be cut. Empty when there are none. */
   readonly cuts: readonly Cut[];
+  /** When keyframes are shown, in seconds after the first frame; see `keyframes.ts`. */
+  readonly keyframes?: readonly number[];
 }
 
 export interface ProbeOptions {
@@ -130,6 +133,8 @@ function toProbe(parts: ProbeParts): VideoProbe {
     audio,
     ...(isAudioDropped && { isAudioDropped }),
     cuts: isCuttable(source) ? findCuts(packets, cutSpacing(source)) : [],
+    // Each frame of an animation changes the one before it.
+    keyframes: format === 'animation' ? [0] : keyframeTimes(packets, source),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Timestamp } from '../frames/frame-clock.ts';
 import type { Ratio } from '../frames/geometry.ts';
 
 /** A finer time base would overflow MP4's 32-bit durations without adding useful precision. */
@@ -22,4 +23,9 @@ export function toFrameRate(framesPerSecond: number): Ratio {
 export function startOffset(videoStart: number, audioStart: number | undefined): number {
   if (videoStart < 0) return videoStart;
   return Math.max(0, Math.min(videoStart, audioStart ?? videoStart));
+}
+
+/** Returns when the first frame of a video is shown. */
+export function firstFrameOf({ start, timeBase }: { readonly start: number; readonly timeBase: Ratio }): Timestamp {
+  return { pts: BigInt(Math.round((start * timeBase.den) / timeBase.num)), timeBase };
 }

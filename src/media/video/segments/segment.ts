@@ -5,10 +5,10 @@
 import { AV_FRAME_FLAG_CORRUPT } from 'node-av/constants';
 import type { Frame, Packet } from 'node-av/lib';
 import type { TimedBars } from '../frames/bar-blender.ts';
-import type { Timestamp } from '../frames/frame-clock.ts';
 import { VideoTrack } from '../frames/track.ts';
 import { forEachPacket } from '../packet-loop.ts';
 import { Container } from '../probe/container.ts';
+import { firstFrameOf } from '../probe/timing.ts';
 import type { TranscodeFacts, TranscodeOptions, TranscodePlan } from '../transcode-plan.ts';
 import { undecodable } from '../undecodable.ts';
 import type { VideoSegment } from './plan.ts';
@@ -30,7 +30,7 @@ export async function encodeSegment(
     closers.push(() => file.close());
     const stream = container.streamAt(plan.video.index);
     const track = new VideoTrack(plan, stream, bars, file, {
-      first: firstFrameOf(plan),
+      first: firstFrameOf(plan.video),
       shouldEncode: (frame) => isInSegment(segment, frame),
     });
     closers.push(() => track.free());
@@ -74,10 +74,6 @@ async function decodeSegment(
     signal,
     onYield: () => onProgress?.({ frames: track.frames, totalFrames }),
   });
-}
-
-function firstFrameOf({ video: { start, timeBase } }: TranscodePlan): Timestamp {
-  return { pts: BigInt(Math.round((start * timeBase.den) / timeBase.num)), timeBase };
 }
 
 /** A damaged frame may be caused by the cut, if a keyframe wasn't a safe place to start decoding. */
