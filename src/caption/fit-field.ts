@@ -84,18 +84,16 @@ function parseColor(value: unknown, mode: FitMode | undefined, faults: FieldFaul
   return DEFAULT_PAD_COLOR;
 }
 
-/** Returns what is wrong with the size of a fitted video. */
-export function videoSizeFaults({ width, height }: Pick<Fit, 'width' | 'height'>): FieldFault[] {
-  return Object.entries({ width, height }).flatMap(([name, side]): FieldFault[] => {
-    const pointer = `#/${name}`;
-    const label = name === 'width' ? 'Width' : 'Height';
-    if (side > MAX_FITTED_VIDEO_SIDE) {
-      const detail = `${label} of a video must be at most ${MAX_FITTED_VIDEO_SIDE} pixels; got ${side}.`;
-      return [{ pointer, code: 'out_of_range', detail }];
-    }
-    if (side % 2 === 0) return [];
-    return [{ pointer, code: 'out_of_range', detail: `${label} of a video must be even; got ${side}.` }];
-  });
+/** Returns what is wrong with a side of a fitted video. */
+export function videoSideFaults(name: 'width' | 'height', side: number): FieldFault[] {
+  const pointer = `#/${name}`;
+  const label = name === 'width' ? 'Width' : 'Height';
+  if (side > MAX_FITTED_VIDEO_SIDE) {
+    const detail = `${label} of a video must be at most ${MAX_FITTED_VIDEO_SIDE} pixels; got ${side}.`;
+    return [{ pointer, code: 'out_of_range', detail }];
+  }
+  if (side % 2 === 0) return [];
+  return [{ pointer, code: 'out_of_range', detail: `${label} of a video must be even; got ${side}.` }];
 }
 
 /** A fit as the library takes it. */
@@ -126,7 +124,7 @@ export function checkRequestedFit({ mode, color, width, height }: RequestedFit):
 
 /** For an asset that turns out to be a video only after the fields were parsed. */
 export function assertVideoSize(fit: Fit): void {
-  const faults = videoSizeFaults(fit);
+  const faults = [...videoSideFaults('width', fit.width), ...videoSideFaults('height', fit.height)];
   const [first] = faults;
   if (first) throw new AppError('invalid_fields', first.detail, { faults });
 }

@@ -9,7 +9,7 @@ import { type Delivery, parseDelivery } from './delivery-field.ts';
 import { parseLanguage, withLanguage } from './language.ts';
 import { FieldReader, type Form } from './field-reader.ts';
 import type { Fit } from './fit.ts';
-import { hasFit, parseFit, videoSizeFaults } from './fit-field.ts';
+import { hasFit, parseFit, videoSideFaults } from './fit-field.ts';
 import { parseOutput, type RequestedOutput } from './format-field.ts';
 import { type Overlay, MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE } from './overlay.ts';
 import { checkOverlays, parseOverlays, textFaults } from './overlays-field.ts';
@@ -142,14 +142,13 @@ function parseFittedSize(fields: FieldReader, hasAsset: boolean, isForVideo: boo
     );
     return undefined;
   }
-  const size = parseCanvas(fields, 'with fit');
-  if (size && isForVideo) fields.faults.push(...videoSizeFaults(size));
+  const size = parseCanvas(fields, 'with fit', isForVideo);
   return size && fit && { ...fit, ...size };
 }
 
-function parseCanvas(fields: FieldReader, when = 'when no asset is sent'): CaptionForm['canvas'] {
-  const width = parseSide('width', fields, when);
-  const height = parseSide('height', fields, when);
+function parseCanvas(fields: FieldReader, when = 'when no asset is sent', isForVideo = false): CaptionForm['canvas'] {
+  const width = parseSide('width', fields, when, isForVideo);
+  const height = parseSide('height', fields, when, isForVideo);
   if (width === undefined || height === undefined) return undefined;
   if (width * height > MAX_CANVAS_PIXELS) {
     const actual = `${NUMBER.format(width * height)} (${width}x${height})`;
@@ -159,7 +158,12 @@ function parseCanvas(fields: FieldReader, when = 'when no asset is sent'): Capti
   return { width, height };
 }
 
-function parseSide(name: 'width' | 'height', fields: FieldReader, when: string): number | undefined {
+function parseSide(
+  name: 'width' | 'height',
+  fields: FieldReader,
+  when: string,
+  isForVideo: boolean,
+): number | undefined {
   const label = name === 'width' ? 'Width' : 'Height';
   if (fields.isUnreadable(name)) return undefined;
   const faultsBefore = fields.faults.length;
@@ -169,7 +173,10 @@ function parseSide(name: 'width' | 'height', fields: FieldReader, when: string):
     if (!isReported) fields.add(name, 'required', `${label} in pixels is required ${when}.`);
     return undefined;
   }
-  if (side >= MIN_SIDE && side <= MAX_SIDE) return side;
+  if (side >= MIN_SIDE && side <= MAX_SIDE) {
+    if (isForVideo) fields.faults.push(...videoSideFaults(name, side));
+    return side;
+  }
   fields.add(
     name,
     'out_of_range',

@@ -4,10 +4,10 @@ import sharp from 'sharp';
 import type { Size } from '../layout/geometry.ts';
 import { must } from '../primitives/must.ts';
 import { type DecodedImage, resizeImage } from './image.ts';
-import { BLUR_BRIGHTNESS, BLUR_SIGMA, smallCopyOf, type Surround } from './surround.ts';
+import { BLUR_BRIGHTNESS, BLUR_SIGMA, smallCopyOf, type ImageSurround } from './surround.ts';
 
 /** The result is opaque: transparent parts of the image show what is behind it. */
-export async function surroundImage(image: DecodedImage, canvas: Size, surround: Surround): Promise<DecodedImage> {
+export async function surroundImage(image: DecodedImage, canvas: Size, surround: ImageSurround): Promise<DecodedImage> {
   const target = surround.fill === 'blur' ? await blurredCopy(image, canvas) : filled(canvas, bytesOf(surround.fill));
   for (let row = 0; row < image.height; row += 1) {
     const at = ((surround.top + row) * canvas.width + surround.left) * 3;

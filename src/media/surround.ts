@@ -5,7 +5,7 @@
 import type { Size } from '../layout/geometry.ts';
 
 /** What surrounds an asset in its canvas, and where the asset is. */
-export interface Surround {
+export interface ImageSurround {
   /** `blur` for a blurred copy, or a color as `#rrggbb`. */
   readonly fill: string;
   readonly left: number;

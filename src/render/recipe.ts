@@ -9,7 +9,7 @@ import { AppError } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
 import { assertEnlargement, placeInto } from '../layout/fit.ts';
 import type { DecodePlan, ImageProbe } from '../media/image.ts';
-import type { Surround } from '../media/surround.ts';
+import type { ImageSurround } from '../media/surround.ts';
 import {
   assertEncodable,
   type ImageOutput,
@@ -62,7 +62,7 @@ export interface ImageRecipe extends RecipeBase {
   readonly kind: 'image';
   readonly decode: DecodePlan;
   /** What surrounds an image that is smaller than the canvas. */
-  readonly surround?: Surround;
+  readonly surround?: ImageSurround;
   readonly output: ImageOutput;
 }
 

@@ -56,8 +56,8 @@ describe('fit', () => {
     expect(await faultsOf({ asset: CLIP, fit: 'stretch', width: '101' })).toEqual([
       400,
       '#/fit invalid_choice',
-      '#/height required',
       '#/width out_of_range',
+      '#/height required',
     ]);
     const url = `http://127.0.0.2:${(files.address() as AddressInfo).port}/clip.mp4`;
     expect(await faultsOf({ asset_url: url, fit: 'crop', width: '101', height: '103' })).toEqual([

@@ -1,7 +1,14 @@
 // When the keyframes of a video are shown, so that the work for one of its frames is known in advance.
 
 import type { PacketInfo } from './cuts.ts';
-import type { VideoSource } from './probe.ts';
+import type { Ratio } from '../frames/geometry.ts';
+
+interface ShownSpan {
+  /** In seconds. */
+  readonly start: number;
+  readonly end: number;
+  readonly timeBase: Ratio;
+}
 
 /** The length of a part, in seconds. */
 const MIN_PART_SECONDS = 1;
@@ -13,7 +20,7 @@ const MAX_PARTS = 500;
  */
 export function keyframeTimes(
   packets: readonly PacketInfo[],
-  { start, end, timeBase }: VideoSource,
+  { start, end, timeBase }: ShownSpan,
 ): readonly number[] {
   const times = packets
     .flatMap(({ pts, isKey, isShown }) => (isKey && isShown && pts !== undefined ? [pts] : []))
