@@ -11,6 +11,13 @@ export interface Band {
   readonly width: number;
   /** Straight (not premultiplied) RGBA, row by row. */
   readonly pixels: Uint8ClampedArray;
+  /** The columns that differ. On both sides of them, all pixels are like the first one. Without it, any pixel may differ. */
+  readonly ink?: ColumnRange;
+}
+
+export interface ColumnRange {
+  readonly left: number;
+  readonly columns: number;
 }
 
 /**
@@ -59,9 +66,8 @@ export function mix(source: number, target: number): number {
   if (sourceAlpha === 255 || target >>> 24 === 0) return source;
   const targetShare = ((target >>> 24) * (255 - sourceAlpha)) / 255;
   const alpha = sourceAlpha + targetShare;
-  const channel = (shift: number): number => {
-    const mixed = ((source >>> shift) & 255) * sourceAlpha + ((target >>> shift) & 255) * targetShare;
-    return Math.round(mixed / alpha) << shift;
-  };
-  return channel(0) | channel(8) | channel(16) | (Math.round(alpha) << 24);
+  const red = Math.round(((source & 255) * sourceAlpha + (target & 255) * targetShare) / alpha);
+  const green = Math.round((((source >>> 8) & 255) * sourceAlpha + ((target >>> 8) & 255) * targetShare) / alpha);
+  const blue = Math.round((((source >>> 16) & 255) * sourceAlpha + ((target >>> 16) & 255) * targetShare) / alpha);
+  return red | (green << 8) | (blue << 16) | (Math.round(alpha) << 24);
 }

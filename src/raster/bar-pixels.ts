@@ -4,7 +4,7 @@ import type { SKRSContext2D } from '@napi-rs/canvas';
 import type { Bar } from '../layout/layout.ts';
 import type { Look } from '../layout/look.ts';
 import type { Run } from '../layout/measurer.ts';
-import { compositeOver, mix, wordsByCoverage, wordsOf } from './band.ts';
+import { type Band, type ColumnRange, compositeOver, mix, wordsByCoverage, wordsOf } from './band.ts';
 import { addRims, type EmojiRims } from './emoji-rim.ts';
 import type { PaintedStrips } from './painted-strips.ts';
 
@@ -54,8 +54,8 @@ export class BarPixels {
     if (strips.emoji !== undefined) this.#addEmoji(context, strips, strips.emoji);
   }
 
-  finish(): Uint8ClampedArray {
-    return this.#pixels;
+  finish(): Pick<Band, 'pixels' | 'ink'> {
+    return { pixels: this.#pixels, ink: inkedColumns(this.#bar, this.#width) };
   }
 
   #addText(context: SKRSContext2D, { top, rows, text }: PaintedStrips): void {
@@ -92,12 +92,7 @@ export class BarPixels {
   }
 }
 
-export interface ColumnRange {
-  readonly left: number;
-  readonly columns: number;
-}
-
-/** Returns the columns that text can reach. Ink can extend beyond the advance width, but never by more than an em. */
+/** Returns the columns that text and emoji can reach. Ink can extend beyond the advance width, but never by more than an em. */
 export function inkedColumns({ lines, fontSize }: Bar, width: number): ColumnRange {
   const left = Math.max(0, Math.floor(Math.min(...lines.map(({ x }) => x)) - fontSize));
   const right = Math.min(width, Math.ceil(Math.max(...lines.map((line) => line.x + line.width)) + fontSize) + 1);

@@ -54,4 +54,24 @@ describe('bakeBands', () => {
       { numRuns: randomCases({ usually: 100, all: 300 }) },
     );
   });
+
+  it.each([
+    ['a plain bar', PLAIN],
+    ['nothing', [0, 0, 0, 0]],
+    ['a colored bar', [200, 10, 30, 120]],
+  ])('blends a band with the same pixels beside its ink, %s, like any other band', (_, side) => {
+    const ink = { left: 9, columns: 5 };
+    const width = 40;
+    const rows = Array.from({ length: 3 }, (_row, y) =>
+      Array.from({ length: width }, (_column, x) =>
+        x >= ink.left && x < ink.left + ink.columns ? [250, x, y, 40 * x - 300] : side,
+      ),
+    );
+    const photo = Uint8Array.from({ length: width * 5 * 3 }, (_byte, at) => (at * 37) & 255);
+    const band = bandOf(1, rows, width);
+    const [expected, data] = [photo.slice(), photo.slice()];
+    bakeBands({ width, height: 5, channels: 3, data: expected }, [band]);
+    bakeBands({ width, height: 5, channels: 3, data }, [{ ...band, ink }]);
+    expect(data).toEqual(expected);
+  });
 });

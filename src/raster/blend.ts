@@ -23,8 +23,16 @@ const DARKENED = Uint8Array.from({ length: 256 }, (_, value) => divideBy255(valu
 function bakeOverOpaque({ data, width }: RawImage, band: Band): void {
   const words = wordsOf(band.pixels);
   const start = band.top * width * 3;
+  const word = words[0] ?? 0;
+  // The sides of a bar are darkened as a whole, and beside other captions there is nothing.
+  const hasPlainSides = word === PLAIN_BAR || word >>> 24 === 0;
+  const { left, columns } = (hasPlainSides ? band.ink : undefined) ?? { left: 0, columns: width };
   for (let pixel = 0; pixel < words.length; pixel += width) {
-    bakeRow(data, start + pixel * 3, words.subarray(pixel, pixel + width));
+    const [first, end] = [pixel + left, pixel + left + columns];
+    bakeRow(data, start + first * 3, words.subarray(first, end));
+    if (word !== PLAIN_BAR) continue;
+    darken(data, start + pixel * 3, start + first * 3);
+    darken(data, start + end * 3, start + (pixel + width) * 3);
   }
 }
 

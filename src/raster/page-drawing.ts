@@ -60,7 +60,7 @@ export class PageDrawing {
     this.#highlight = must(bar.look.highlight, 'the highlight of the page');
     this.#layers = pixels.layers;
     this.#lines = bar.lines.length === 1 ? [this.#layers.text] : bar.lines.map((_, line) => paint({ line }).text);
-    this.#plain = pixels.finish();
+    this.#plain = pixels.finish().pixels;
     this.#paint = paint;
   }
 

@@ -5,8 +5,8 @@
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import type { Bar } from '../layout/layout.ts';
 import type { Look } from '../layout/look.ts';
-import { compositeOver, mix, wordsByCoverage, wordsOf } from './band.ts';
-import { type ColumnRange, inkedColumns } from './bar-pixels.ts';
+import { type Band, type ColumnRange, compositeOver, mix, wordsByCoverage, wordsOf } from './band.ts';
+import { inkedColumns } from './bar-pixels.ts';
 import { addRims, type EmojiRims } from './emoji-rim.ts';
 import type { PaintedStrips } from './painted-strips.ts';
 import { blurred, FULL_SHARE, SHARES } from './soft-shadow.ts';
@@ -40,7 +40,7 @@ export interface Layers {
   readonly emoji: Int32Array | undefined;
 }
 
-/** Draws what is behind the letters on a part of a row, which starts at this index of the layers. */
+/** Draws what is behind the letters on an empty part of a row, which starts at this index of the layers. */
 export type SurroundPainter = (line: Int32Array, from: number) => void;
 
 interface SurroundOptions {
@@ -56,6 +56,7 @@ export class SurroundPixels {
   readonly #columns: number;
   readonly #text: Uint8Array;
   readonly #rims: EmojiRims | undefined;
+  readonly #spans: InkSpans;
   #shape: Uint8Array | undefined;
   #emoji: Int32Array | undefined;
 
@@ -67,13 +68,14 @@ export class SurroundPixels {
     this.#left = left;
     this.#columns = columns;
     this.#text = new Uint8Array(columns * bar.height);
+    this.#spans = new InkSpans(columns, bar.height);
   }
 
   add(context: SKRSContext2D, { top, rows, text, shape, emoji }: PaintedStrips): void {
     const [columns, size] = [this.#columns, this.#text.length];
     const read = (from: number): Int32Array => wordsOf(context.getImageData(this.#left, from, columns, rows).data);
-    copyAlphas(read(text), this.#text, top * columns);
-    if (shape !== undefined) copyAlphas(read(shape), (this.#shape ??= new Uint8Array(size)), top * columns);
+    this.#spans.copyAlphas(read(text), this.#text, top);
+    if (shape !== undefined) this.#spans.copyAlphas(read(shape), (this.#shape ??= new Uint8Array(size)), top);
     if (emoji === undefined) return;
     const words = read(emoji);
     const [left, right] = [this.#left, this.#left + columns];
@@ -87,22 +89,62 @@ export class SurroundPixels {
     return { left, columns, rows, text: this.#text, shape: this.#shape, emoji: this.#emoji };
   }
 
-  finish(): Uint8ClampedArray {
+  finish(): Pick<Band, 'pixels' | 'ink'> {
     const { look, height } = this.#bar;
     const surround = surroundOf(this.#bar, this.layers);
     const text = new TextColors(look);
     const pixels = new Uint8ClampedArray(this.#width * height * 4);
     const words = wordsOf(pixels);
+    const [left, columns] = [this.#left, this.#columns];
     if (look.surround === 'bar') words.fill(wordsByCoverage(look.background ?? BLACK)[255] ?? 0);
     for (let row = 0; row < height; row += 1) {
-      const start = row * this.#width + this.#left;
-      const line = words.subarray(start, start + this.#columns);
-      const [from, to] = [row * this.#columns, (row + 1) * this.#columns];
-      surround(line, from);
-      text.composite(line, this.#text.subarray(from, to));
-      if (this.#emoji) compositeOver(line, 0, this.#emoji.subarray(from, to));
+      const line = words.subarray(row * this.#width + left, row * this.#width + left + columns);
+      const start = row * columns;
+      const { first, end } = this.#spans.of(row);
+      // A shadow reaches beyond what casts it.
+      if (look.surround === 'shadow') surround(line, start);
+      if (first < end) {
+        const inked = line.subarray(first, end);
+        if (look.surround !== 'shadow') surround(inked, start + first);
+        text.composite(inked, this.#text.subarray(start + first, start + end));
+      }
+      if (this.#emoji) compositeOver(line, 0, this.#emoji.subarray(start, start + columns));
     }
-    return pixels;
+    return { pixels, ink: { left, columns } };
+  }
+}
+
+/** Where each row starts and ends that has ink. Most of a row has none, and nothing is drawn there. */
+class InkSpans {
+  readonly #columns: number;
+  readonly #firsts: Int32Array;
+  readonly #ends: Int32Array;
+
+  constructor(columns: number, rows: number) {
+    this.#columns = columns;
+    this.#firsts = new Int32Array(rows).fill(columns);
+    this.#ends = new Int32Array(rows);
+  }
+
+  of(row: number): { readonly first: number; readonly end: number } {
+    return { first: this.#firsts[row] ?? 0, end: this.#ends[row] ?? 0 };
+  }
+
+  /** Copies the coverage of drawn rows, of which `top` is the first. */
+  copyAlphas(words: Int32Array, to: Uint8Array, top: number): void {
+    const columns = this.#columns;
+    for (let start = 0, row = top; start < words.length; start += columns, row += 1) {
+      const target = row * columns - start;
+      const stop = start + columns;
+      let first = start;
+      while (first < stop && words[first] === 0) first += 1;
+      if (first === stop) continue;
+      let end = stop;
+      while (words[end - 1] === 0) end -= 1;
+      for (let index = first; index < end; index += 1) to[target + index] = (words[index] as number) >>> 24;
+      this.#firsts[row] = Math.min(this.#firsts[row] ?? 0, first - start);
+      this.#ends[row] = Math.max(this.#ends[row] ?? 0, end - start);
+    }
   }
 }
 
@@ -121,12 +163,15 @@ export function surroundOf({ look, fontSize }: Bar, layers: Layers): SurroundPai
 
 /** Under opaque text the outline is solid, so that no gap shows between both. It must not shine through other text. */
 function outlineOf({ text, shape }: Layers, isTextOpaque: boolean): SurroundPainter {
+  const outline = shape ?? text;
   return (line, from) => {
     for (let x = 0; x < line.length; x += 1) {
-      const letter = text[from + x] ?? 0;
-      let coverage = Math.max(letter, shape?.[from + x] ?? 0);
-      if (!isTextOpaque) coverage = Math.round((coverage * (255 - letter)) / 255);
-      line[x] = coverage << 24;
+      const stroke = outline[from + x] as number;
+      const letter = text[from + x] as number;
+      // Most of a row is between letters.
+      if ((stroke | letter) === 0) continue;
+      const coverage = stroke > letter ? stroke : letter;
+      line[x] = (isTextOpaque ? coverage : Math.round((coverage * (255 - letter)) / 255)) << 24;
     }
   };
 }
@@ -160,22 +205,16 @@ export class TextColors {
   composite(below: Int32Array, text: Uint8Array): void {
     const [colored, usual, onUsual] = [this.#colored, this.#usual, this.#onUsual];
     for (let index = 0; index < text.length; index += 1) {
-      const coverage = text[index] ?? 0;
+      const coverage = text[index] as number;
       if (coverage === 0) continue;
-      const word = colored[coverage] ?? 0;
-      const target = below[index] ?? 0;
-      if (target === usual) below[index] = onUsual[coverage] ?? 0;
+      const word = colored[coverage] as number;
+      const target = below[index] as number;
+      if (target === usual) below[index] = onUsual[coverage] as number;
       else if (word >>> 24 > 0) below[index] = mix(word, target);
     }
   }
 }
 
-function copyAlphas(words: Int32Array, to: Uint8Array, start: number): void {
-  for (let index = 0; index < words.length; index += 1) to[start + index] = (words[index] ?? 0) >>> 24;
-}
-
 function alphasOf(words: Int32Array): Uint8Array {
-  const alphas = new Uint8Array(words.length);
-  copyAlphas(words, alphas, 0);
-  return alphas;
+  return Uint8Array.from(words, (word) => word >>> 24);
 }

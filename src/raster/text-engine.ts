@@ -10,8 +10,8 @@ import type { Size } from '../layout/geometry.ts';
 import type { Bar, Layout } from '../layout/layout.ts';
 import { type Look, OUTLINE_WIDTH } from '../layout/look.ts';
 import type { Extent, LetterInk, Measurer, Run } from '../layout/measurer.ts';
-import { type Band, compositeOver, wordsOf } from './band.ts';
-import { BarPixels, type ColumnRange, inkedColumns, type PaintedRun, TRUE_COVERAGE_GRAY } from './bar-pixels.ts';
+import { type Band, type ColumnRange, compositeOver, wordsOf } from './band.ts';
+import { BarPixels, inkedColumns, type PaintedRun, TRUE_COVERAGE_GRAY } from './bar-pixels.ts';
 import { type BarGroup, groupOverlapping } from './bar-groups.ts';
 import type { FontFile } from './font-files.ts';
 import { type DrawableCaption, type FontChoice, FontIndex } from './font-index.ts';
@@ -161,7 +161,7 @@ export class TextEngine {
     return { top, height: bottom - top, width, pixels };
   }
 
-  *#drawBar(bar: Bar, width: number, pages: DrawnPages): Generator<undefined, Pick<Band, 'width' | 'pixels'>> {
+  *#drawBar(bar: Bar, width: number, pages: DrawnPages): Generator<undefined, BarImage> {
     if (bar.look.highlight === undefined || bar.words.length === 0) return yield* this.#drawPlain(bar, width);
     // A page is drawn once, and then word after word is drawn over it.
     let page = pages.get(bar.lines);
@@ -176,12 +176,12 @@ export class TextEngine {
     return { width, pixels: page.at(bar.lit) };
   }
 
-  *#drawPlain(bar: Bar, width: number): Generator<undefined, Pick<Band, 'width' | 'pixels'>> {
+  *#drawPlain(bar: Bar, width: number): Generator<undefined, BarImage> {
     const rims = this.#rimsOf(bar);
     const isBar = bar.look.surround === 'bar';
     const pixels = isBar ? new BarPixels(bar, width, emojiRuns(bar), rims) : new SurroundPixels(bar, width, { rims });
     yield* this.#readLayers(bar, width, pixels);
-    return { width, pixels: pixels.finish() };
+    return { width, ...pixels.finish() };
   }
 
   /** Finds the emoji that need a rim on their bar or label. */
@@ -279,6 +279,8 @@ export class TextEngine {
     this.#registered.add(alias);
   }
 }
+
+type BarImage = Pick<Band, 'width' | 'pixels' | 'ink'>;
 
 interface BarText {
   readonly runs: readonly PaintedRun[];

@@ -48,7 +48,8 @@ export function paintWatermark(context: SKRSContext2D, { fontSize, height, right
 
 /** Draws the watermark onto the bands it overlaps, in place, and adds bands for its rows between them. */
 export function compositeWatermark(bands: readonly Band[], watermark: Band): Band[] {
-  const result = [...bands];
+  // The watermark can be in any column.
+  const result = bands.map(({ ink: _ink, ...band }): Band => band);
   const { width } = watermark;
   const words = wordsOf(watermark.pixels);
   const addRows = (from: number, to: number): void => {
