@@ -82,6 +82,18 @@ describe('a box', () => {
       for (const y of [top, bottom - 1]) expect(pixelAt(pixels, x, y)[3]).toBeLessThan(99);
   });
 
+  it('a small box has no faint pixels beside its edges', async () => {
+    for (const size of [0.6, 0.8, 1, 1.25]) {
+      const pixels = await overlayOf({ preset: 'box', size }, 'Label');
+      const { left, right } = columnsAndRows(pixels);
+      const rows = Array.from({ length: SIZE.height }, (_, y) => y);
+      for (const x of [left, right - 1]) {
+        const opaque = rows.filter((y) => pixelAt(pixels, x, y)[3] === 255);
+        expect([size, x, opaque.length > 3]).toEqual([size, x, true]);
+      }
+    }
+  });
+
   it('a box has the same space on both sides of its text', async () => {
     const pixels = await overlayOf({ preset: 'box', size: 2 }, 'HHHH');
     const { left, right } = columnsAndRows(pixels);

@@ -27,6 +27,13 @@ function fillOutline(context: SKRSContext2D, rows: readonly LabelRow[], em: numb
   const corners = labelOutline(rows, em);
   const last = must(corners.at(-1), 'the last corner');
   const first = must(corners[0], 'the first corner');
+  const [xs, ys] = [corners.map(({ x }) => x), corners.map(({ y }) => y)];
+  const [left, top] = [Math.min(...xs), Math.min(...ys)];
+  context.save();
+  // Skia draws the end of an arc up to a tenth of a pixel too far out, which would leave a faint pixel beside the label.
+  context.beginPath();
+  context.rect(left, top, Math.max(...xs) - left, Math.max(...ys) - top);
+  context.clip();
   context.beginPath();
   context.moveTo((last.x + first.x) / 2, (last.y + first.y) / 2);
   corners.forEach(({ x, y, radius }, index) => {
@@ -35,4 +42,5 @@ function fillOutline(context: SKRSContext2D, rows: readonly LabelRow[], em: numb
   });
   context.closePath();
   context.fill();
+  context.restore();
 }
