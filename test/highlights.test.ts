@@ -135,6 +135,22 @@ describe('a hundred captions in at least thirty scripts', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('keep the rim of a dark emoji when it pops', () => {
+    const bar = barOf('🎧 headphones', 'bar', 'pop');
+    const pages: DrawnPages = new Map();
+    const lightPixels = (lit: number | undefined): number => {
+      const pixels = draw({ ...bar, ...(lit !== undefined && { lit }) }, pages);
+      const [part] = must(bar.words[0], 'the word of the emoji');
+      const { left, right } = must(part, 'its part').box;
+      // Rims are nearly white, and no letters are in these columns.
+      const isRim = (word: number, at: number): boolean =>
+        at % CANVAS.width >= left - 1 && at % CANVAS.width <= right && (word & 255) > 200 && ((word >> 16) & 255) > 200;
+      return pixels.filter(isRim).length;
+    };
+    expect(lightPixels(undefined)).toBeGreaterThan(20);
+    expect(lightPixels(0)).toBeGreaterThanOrEqual(lightPixels(undefined));
+  });
+
   it('light up in reading order: from the right where the text runs to the left', () => {
     const leftOf = (word: Bar['words'][number]): number => Math.min(...word.map(({ box }) => box.left));
     const hebrew = barOf('שלום לכולם כאן', 'bar', 'box').words.map(leftOf);

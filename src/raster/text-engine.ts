@@ -23,7 +23,7 @@ import { canvasHeight, MAX_CANVAS_PIXELS, type PaintedStrips, stripsOf } from '.
 import { PageDrawing, type PaintedPart, type WordZoom } from './page-drawing.ts';
 import { blankAt, measureRun, paintRuns, type RunFonts, scaleOf, setFont } from './run-fonts.ts';
 import { type Layers, SurroundPixels } from './surround-pixels.ts';
-import { zoomTo } from './zoom.ts';
+import { zoomedRims, zoomTo } from './zoom.ts';
 import { paintWatermark, placeWatermark, WATERMARK } from './watermark.ts';
 
 /** Chooses the fonts of a caption. */
@@ -228,7 +228,8 @@ export class TextEngine {
 
   /** A line of a bar by itself, or a larger word of it. */
   #partOf(bar: Bar, width: number, range: ColumnRange, part: PaintedPart): Layers {
-    const pixels = new SurroundPixels(bar, width, { range });
+    const rims = part.zoom && zoomedRims(this.#rimsOf(bar), part.zoom);
+    const pixels = new SurroundPixels(bar, width, { range, rims });
     const steps = this.#readLayers(bar, width, pixels, part);
     while (steps.next().done !== true);
     return pixels.layers;

@@ -1,6 +1,7 @@
 // Paints a word larger than its line.
 
 import type { SKRSContext2D } from '@napi-rs/canvas';
+import type { EmojiRims } from './emoji-rim.ts';
 import type { WordZoom } from './page-drawing.ts';
 
 /** More rows than any canvas has. */
@@ -14,4 +15,18 @@ export function zoomTo(context: SKRSContext2D, { scale, x, y, columns }: WordZoo
   context.beginPath();
   context.rect(columns.left, -UNBOUNDED, columns.right - columns.left, 2 * UNBOUNDED);
   context.clip();
+}
+
+/** The rims of the emoji of the word, as large as they are painted. */
+export function zoomedRims(rims: EmojiRims | undefined, { scale, x, y, columns }: WordZoom): EmojiRims | undefined {
+  if (rims === undefined) return undefined;
+  const boxes = rims.boxes
+    .filter(({ left, right }) => left < columns.right && right > columns.left)
+    .map(({ left, right, top, bottom }) => ({
+      left: Math.floor(x + (left - x) * scale),
+      right: Math.ceil(x + (right - x) * scale),
+      top: Math.floor(y + (top - y) * scale),
+      bottom: Math.ceil(y + (bottom - y) * scale),
+    }));
+  return { ...rims, boxes, width: rims.width * scale };
 }
