@@ -1,6 +1,6 @@
 // The playground page: an image or video with captions to edit and drag, and the code for the same request.
 
-import { FORMATS_OF, OUTPUT_FORMATS } from '../../caption/output-format.ts';
+import { COLOR_SPACES, type ColorSpace, FORMATS_OF, OUTPUT_FORMATS } from '../../caption/output-format.ts';
 import { KEY_PLACEHOLDER, snippetsFor } from '../browser/snippets.ts';
 import { type Html, html } from '../html.ts';
 import type { Page, Site } from '../page.ts';
@@ -105,6 +105,9 @@ arrow key jumps to the next guide; Alt while dragging ignores guides.</p>
 </section>`;
 }
 
+/** Of a JPEG that stays a JPEG. */
+const COLOR_SPACE_TITLES: Readonly<Record<ColorSpace, string>> = { source: 'As in the photo', srgb: 'sRGB' };
+
 function controls(signUpPath: string | undefined): Html {
   return html`<form class="play-form" data-form>
 ${captionFields()}
@@ -122,6 +125,8 @@ ${signUpPath && html`<a class="small" href="${signUpPath}">Get an API key</a>`}
 <div class="render-actions">
 <label class="format" data-format-row>Format <select data-format>
 ${FORMATS_OF.image.map((format) => html`<option value="${format}">${OUTPUT_FORMATS[format].title}</option>\n`)}</select></label>
+<label class="format" data-color-row hidden>Colors <select data-color-space>
+${COLOR_SPACES.map((space) => html`<option value="${space}">${COLOR_SPACE_TITLES[space]}</option>\n`)}</select></label>
 <button type="button" class="button quiet" data-cancel hidden>Cancel</button>
 <button type="submit" class="button" data-render>Render</button>
 </div>

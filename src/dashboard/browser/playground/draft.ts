@@ -16,6 +16,7 @@ export interface Draft {
   /** Values of the style fields by name, without defaults. */
   readonly look: Readonly<Record<string, string>>;
   readonly format: string;
+  readonly colorSpace: string;
   /** Subtitles of a video, instead of the bars. */
   readonly captions: string;
   /** An aspect ratio such as `9:16`. Empty for that of the media. */
@@ -29,6 +30,7 @@ export const EMPTY_DRAFT: Draft = {
   bars: [],
   look: {},
   format: '',
+  colorSpace: '',
   captions: '',
   shape: '',
   isOverlayOnly: false,
@@ -48,6 +50,7 @@ export function parseDraft(value: unknown): Draft | undefined {
     bars: value['bars'].slice(0, MAX_OVERLAYS).filter(isRecord).map(parseBar),
     look: isRecord(look) ? parseLook(look) : {},
     format: textOf(value['format'], MAX_VALUE),
+    colorSpace: textOf(value['colorSpace'], MAX_VALUE),
     captions: textOf(value['captions'], MAX_CAPTIONS_BYTES),
     shape: textOf(value['shape'], MAX_VALUE),
     isOverlayOnly: isOverlayOnly === true,

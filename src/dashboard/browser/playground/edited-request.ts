@@ -1,6 +1,12 @@
 // The request that the visitor has composed, as a form to send and as code to copy.
 
-import { defaultFormat, isFormatOf, OUTPUT_FORMATS, WRITTEN_FORMATS } from '../../../caption/output-format.ts';
+import {
+  COLOR_SPACES,
+  defaultFormat,
+  isFormatOf,
+  OUTPUT_FORMATS,
+  WRITTEN_FORMATS,
+} from '../../../caption/output-format.ts';
 import { KEY_PLACEHOLDER, type SnippetOverlay, type SnippetRequest } from '../snippets.ts';
 
 export interface EditedRequest {
@@ -14,6 +20,7 @@ export interface EditedRequest {
   readonly look: Readonly<Record<string, string>>;
   /** One of the image formats. */
   readonly format: string;
+  readonly colorSpace: string;
 }
 
 /** The format is sent where it is possible. The default isn't sent. */
@@ -25,20 +32,28 @@ function outputOf({ isVideo, canvas, format }: EditedRequest): { readonly format
   return made === defaultFormat(source) ? { output } : { format: made, output };
 }
 
+/** The look, and the color space of a JPEG unless it is the default. */
+function furtherFields({ isVideo, canvas, format, colorSpace, look }: EditedRequest): Readonly<Record<string, string>> {
+  const isJpeg = !isVideo && canvas === undefined && WRITTEN_FORMATS.get(format) === 'jpeg';
+  const isDefault = colorSpace === '' || colorSpace === COLOR_SPACES[0];
+  return isJpeg && !isDefault ? { ...look, color_space: colorSpace } : look;
+}
+
 export function snippetOf(request: EditedRequest, baseUrl: string): SnippetRequest {
-  const { file, canvas, overlays, captions, look } = request;
+  const { file, canvas, overlays, captions } = request;
+  const look = furtherFields(request);
   const source = canvas ? { size: canvas } : { asset: file.name };
   return { baseUrl, key: KEY_PLACEHOLDER, ...source, overlays, captions, look, ...outputOf(request) };
 }
 
 export function formOf(request: EditedRequest): FormData {
-  const { file, canvas, overlays, captions, look } = request;
+  const { file, canvas, overlays, captions } = request;
   const { format } = outputOf(request);
   const fields = {
     ...canvas,
     ...(captions === undefined ? { overlays: JSON.stringify(overlays) } : { captions }),
     ...(format !== undefined && { format }),
-    ...look,
+    ...furtherFields(request),
   };
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, String(value));

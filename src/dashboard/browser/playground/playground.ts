@@ -13,6 +13,7 @@ import type { HandleCommand } from './handle.ts';
 import { EditHistory } from './history.ts';
 import { LookPicker } from './look-picker.ts';
 import { blankCanvas, canvasSize, cropImage, type Media, openMedia } from './media.ts';
+import { OutputFields } from './output-fields.ts';
 import { termsIn } from './payer.ts';
 import { Player } from './player.ts';
 import { RenderPanel, type RenderWork } from './render-panel.ts';
@@ -31,7 +32,7 @@ const root = find(document, '[data-playground]', HTMLElement);
 const { dataset } = root;
 const maxSide = Number(dataset['maxSide']);
 const status = find(root, '[data-status]', HTMLElement);
-const formatField = find(root, '[data-format]', HTMLSelectElement);
+const output = new OutputFields(root, () => changed());
 const undoButton = find(root, '[data-undo]', HTMLButtonElement);
 const redoButton = find(root, '[data-redo]', HTMLButtonElement);
 const cropLink = find(root, '[data-crop]', HTMLAnchorElement);
@@ -132,7 +133,7 @@ function currentDraft(): Draft {
   return {
     bars: list.bars,
     look: look.values,
-    format: formatField.value,
+    ...output.values,
     captions: subtitles.text,
     shape: sources.shape,
     isOverlayOnly: sources.isOverlayOnly,
@@ -177,8 +178,7 @@ function apply(draft: Draft): void {
   list.restore(draft.bars);
   look.restore(draft.look);
   subtitles.restore(draft.captions);
-  formatField.value = draft.format;
-  if (formatField.selectedIndex === -1) formatField.selectedIndex = 0;
+  output.restore(draft);
   sources.restore(draft);
   if (before.shape !== sources.shape || before.isOverlayOnly !== sources.isOverlayOnly) void present();
   refresh();
@@ -275,7 +275,7 @@ function editedRequest(): EditedRequest | undefined {
     overlays: overlays(),
     captions: isVideo() ? subtitles.captions : undefined,
     look: look.fields,
-    format: formatField.value,
+    ...output.values,
   };
 }
 
@@ -335,7 +335,7 @@ async function present(): Promise<void> {
   player.show(isVideo() && shown.element instanceof HTMLVideoElement ? shown.element : undefined);
   subtitles.offer(isVideo());
   list.showTimes(isVideo());
-  find(root, '[data-format-row]', HTMLElement).hidden = isVideo();
+  output.offer(!isVideo());
   cropLink.hidden = !isCropped;
   if (isCropped) Object.assign(cropLink, { href: (shown.element as HTMLImageElement).src, download: shown.file.name });
   refresh();
@@ -355,7 +355,6 @@ async function startOver(): Promise<void> {
 }
 
 function listen(): void {
-  formatField.addEventListener('change', () => changed());
   undoButton.addEventListener('click', () => step('undo'));
   redoButton.addEventListener('click', () => step('redo'));
   const linkButton = find(root, '[data-link]', HTMLButtonElement);
