@@ -105,6 +105,7 @@ const INTERFACE_ONLY: Readonly<
       'store/accounts/operator-data.ts',
       'store/audit.ts',
       'store/brand/styles.ts',
+      'store/incidents/incidents.ts',
       'store/ledger/credit-notices.ts',
       'store/ledger/holds.ts',
       'store/ledger/ledger.ts',

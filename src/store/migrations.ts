@@ -20,6 +20,7 @@ import {
   USAGE_BY_KEY,
   USAGE_DETAILS,
 } from './ledger/migrations.ts';
+import { INCIDENTS } from './incidents/migrations.ts';
 import { RENDER_TABLES, RENDERS, RENDERS_BY_KEY, STORED_BYTES } from './renders/migrations.ts';
 import { IDEMPOTENCY_KEYS, REQUEST_LOG, REQUESTS_WITH_NULLS } from './requests/migrations.ts';
 import { DUE_DELIVERIES, WEBHOOK_TABLES } from './webhooks/migrations.ts';
@@ -181,6 +182,7 @@ export const MIGRATIONS: readonly Migration[] = [
   WAITING_SINCE,
   SHARED_TASKS,
   SAVED_STYLES,
+  INCIDENTS,
 ];
 
 export interface SchemaState {

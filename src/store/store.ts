@@ -22,6 +22,7 @@ import { Passkeys } from './people/passkeys.ts';
 import { SecondFactors } from './people/second-factors.ts';
 import { Accounts } from './accounts/accounts.ts';
 import { Audit, type Clock } from './audit.ts';
+import { Incidents } from './incidents/incidents.ts';
 import { Idempotency } from './requests/idempotency.ts';
 import { Keys } from './accounts/keys.ts';
 import { ServerLease } from './lease.ts';
@@ -57,6 +58,7 @@ export interface Store {
   readonly linkedIdentities: LinkedIdentities;
   readonly members: Members;
   readonly operator: OperatorData;
+  readonly incidents: Incidents;
   readonly backlog: Backlog;
   readonly sharedTasks: SharedTasks;
   close(): Promise<void>;
@@ -95,6 +97,7 @@ export function createStore(
     linkedIdentities: new LinkedIdentities(engine, clock),
     members: new Members(engine, clock),
     operator: new OperatorData(engine, clock),
+    incidents: new Incidents(engine, clock),
     backlog: new Backlog(engine, clock),
     sharedTasks: new SharedTasks(engine, clock, owner),
     close: async () => await engine.close(),

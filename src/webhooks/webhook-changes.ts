@@ -74,6 +74,10 @@ export class WebhookChanges {
     return { endpoint: await this.find(accountId, id), secret };
   }
 
+  async update(accountId: string, endpointId: string, checked: CheckedEndpoint, actor: Actor): Promise<void> {
+    if (!(await this.#endpoints.update({ id: endpointId, accountId, ...checked }, actor))) throw noEndpoint();
+  }
+
   async list(accountId: string): Promise<WebhookEndpoint[]> {
     return await this.#endpoints.list(accountId);
   }

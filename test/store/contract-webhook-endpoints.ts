@@ -35,6 +35,28 @@ export function webhookEndpointsContract(world: () => World): void {
     ]);
   });
 
+  it('changes the URL and the events of an endpoint, and sends what waits to the new URL', async () => {
+    const { webhookEndpoints, webhookDeliveries, operator } = world().store;
+    const [mine, other] = [await world().account(), await world().account()];
+    const [id, bystander] = [await endpoint(mine), await endpoint(mine)];
+    const waiting = await pending(mine, id);
+    await webhookDeliveries.endAttempt(await claimOne(), attempt(), { kind: 'retry', delayMs: MINUTE });
+    const elsewhere = await pending(mine, bystander);
+    expect(await operator.failingWebhooks()).toBe(1);
+    const change = { id, accountId: mine, url: 'https://new.example/', events: ['render.failed'] as const };
+    expect(await webhookEndpoints.update({ ...change, accountId: other }, ACTOR)).toBe(false);
+    expect(await webhookEndpoints.update(change, ACTOR)).toBe(true);
+    expect(await webhookEndpoints.find(mine, id)).toMatchObject({
+      url: 'https://new.example/',
+      events: ['render.failed'],
+      failingSince: undefined,
+    });
+    expect((await webhookDeliveries.find(mine, waiting))?.url).toBe('https://new.example/');
+    expect((await webhookDeliveries.find(mine, elsewhere))?.url).toContain(bystander);
+    expect(await operator.failingWebhooks()).toBe(0);
+    expect((await world().actions(mine)).at(-1)).toBe(`${ACTOR} webhook.changed`);
+  });
+
   it('never has more endpoints than allowed, also when two servers add them at the same time', async () => {
     const accountId = await world().account();
     const others = await world().server('there/2/b');

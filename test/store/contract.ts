@@ -8,6 +8,7 @@ import { backlogContract } from './contract-backlog.ts';
 import { accountsContract } from './contract-accounts.ts';
 import { auditContract } from './contract-audit.ts';
 import { idempotencyContract } from './contract-idempotency.ts';
+import { incidentsContract } from './contract-incidents.ts';
 import { keysContract } from './contract-keys.ts';
 import { ledgerContract } from './contract-ledger.ts';
 import { renderAttemptsContract } from './contract-render-attempts.ts';
@@ -58,6 +59,7 @@ const CONTRACTS = {
   'the backlog': backlogContract,
   'secrets at rest': secretsContract,
   'shared tasks': sharedTasksContract,
+  incidents: incidentsContract,
 };
 
 export function storeContract(create: () => Promise<TestDatabase>): void {

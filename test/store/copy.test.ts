@@ -38,6 +38,8 @@ async function fill(database: TestDatabase): Promise<World> {
   });
   await renders.cancel({ accountId: 'a7' }, 'job');
   await ledger.heartbeat();
+  const incident = { title: 'Outage', impact: 'outage', body: 'Down.' } as const;
+  await world.store.incidents.report(incident, 'operator:x');
   await world.store.sharedTasks.run('a task', 1_000, async () => undefined);
   await usage.addRefusals([{ accountId: 'a7', mode: 'live', outcome: 'rate_limited', count: 3 }]);
   await usage.details('a7', '2026-01-01', '2026-01-02');

@@ -17,7 +17,7 @@ const SMALL = /\b(?:owners|o|trusted_time|stored_bytes_total|lanes|accounts_wait
 
 /** A statement reads only the first rows of these indexes, or they contain only what waits or runs right now. */
 const SMALL_INDEXES =
-  /INDEX (?:accounts_by_age|render_events_pending|renders_ended_assets|renders_claimed|holds_reserved)$/u;
+  /INDEX (?:accounts_by_age|render_events_pending|renders_ended_assets|renders_claimed|holds_reserved|incidents_open)$/u;
 
 function recording(engine: Engine, seen: Map<string, SqlParameters>): Engine {
   const record = (session: SqlSession): SqlSession => ({
@@ -44,6 +44,7 @@ async function useWebhooks(
 ): Promise<void> {
   await webhookEndpoints.create({ id: 'h', accountId, url: 'https://a.example/', events: [] }, 9, 'cli:x');
   await webhookEndpoints.list(accountId);
+  await webhookEndpoints.update({ id: 'h', accountId, url: 'https://c.example/', events: [] }, 'cli:x');
   await webhookEndpoints.rotate(accountId, 'h', 1, 'cli:x');
   const at = new Date().toISOString();
   const event = { id: 'e', accountId, renderId: 'r', type: 'render.failed', createdAt: new Date() } as const;
@@ -81,11 +82,21 @@ async function useRenders(accountId: string, world: World, { renders }: Store): 
   await renders.list({ accountId }, { limit: 5, batchId: 'b', day: '2026-01-31' });
 }
 
-async function usePages(accountId: string, { requests, operator, users, audit, accountData }: Store): Promise<void> {
+async function usePages(
+  accountId: string,
+  { requests, operator, incidents, users, audit, accountData }: Store,
+): Promise<void> {
   await requests.list(accountId, { statuses: [500, 599], keyId: 'k', day: '2026-01-31', count: 5 });
   await operator.days('2026-01-30', '2026-01-31');
   await operator.signUps('2026-01-30', '2026-01-31');
   await operator.plans();
+  await operator.begunAt();
+  await operator.failingWebhooks();
+  await incidents.open();
+  await incidents.since(new Date());
+  const incident = await incidents.report({ title: 'x', impact: 'outage', body: 'x' }, 'operator:x');
+  await incidents.update(incident, { body: 'x', isOver: true }, 'operator:x');
+  await incidents.find(incident);
   await operator.recordView(accountId, 'operator:x');
   await users.searchAccounts('x', { plan: 'free', state: 'active', after: accountId, count: 5 });
   await audit.list({ action: 'key.', actor: 'system', count: 5 });

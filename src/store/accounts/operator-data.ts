@@ -5,7 +5,7 @@ import { KEY_MODES } from '../../account/api-key.ts';
 import { must } from '../../primitives/must.ts';
 import { type Actor, type Clock, recordAudit } from '../audit.ts';
 import { type Engine, first } from '../engine.ts';
-import { integer, oneOf, text } from '../rows.ts';
+import { date, integer, oneOf, text } from '../rows.ts';
 import { addPeriod } from '../ledger/holds.ts';
 import { EVERY_ROW, type SqlCondition, rangesOf } from '../bounded/steps.ts';
 import { type UsageDay, daysOf } from '../ledger/usage-details.ts';
@@ -82,6 +82,18 @@ export class OperatorData {
   async pendingAccounts(): Promise<number> {
     const sql = "select count(*) as accounts from accounts where awaits_approval = 1 and state <> 'suspended'";
     return integer(must(await first(this.#engine, sql), 'the number of accounts'), 'accounts');
+  }
+
+  /** When the first account was created, which is when the service was set up. */
+  async begunAt(): Promise<Date | undefined> {
+    const row = await first(this.#engine, 'select created_at from accounts order by created_at, id limit 1');
+    return row && date(row, 'created_at');
+  }
+
+  /** Counts the webhook endpoints that accept nothing at the moment. */
+  async failingWebhooks(): Promise<number> {
+    const sql = 'select count(*) as endpoints from webhook_endpoints where failing_since is not null';
+    return integer(must(await first(this.#engine, sql), 'the number of endpoints'), 'endpoints');
   }
 
   /** Counts the accounts with an active plan, per plan. */

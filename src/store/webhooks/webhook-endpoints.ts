@@ -78,6 +78,31 @@ export class WebhookEndpoints {
     return isRemoved;
   }
 
+  /** Changes where and what is sent. Waiting deliveries go to the new URL. Returns false when there is no such endpoint. */
+  async update({ id, accountId, url, events }: NewWebhookEndpoint, actor: Actor): Promise<boolean> {
+    const at = this.#now();
+    const isFound = await this.#engine.transaction(async (session) => {
+      const changed = await session.run(
+        // A new URL may work, so the endpoint no longer counts as failing.
+        `update webhook_endpoints set failing_since = case when url = :url then failing_since end, url = :url, events = :events
+         where ${OWN}`,
+        { url, events: JSON.stringify(events), accountId, endpointId: id },
+      );
+      if (changed === 0) return false;
+      const details = { host: new URL(url).host, events };
+      await recordAudit(session, at, { actor, action: 'webhook.changed', accountId, subject: id, details });
+      return true;
+    });
+    if (isFound) {
+      await changeInSteps(this.#engine, ['update webhook_deliveries set url = :url', { url }], {
+        table: 'webhook_deliveries',
+        key: ['id'],
+        condition: ["lane = :id and status = 'pending' and url <> :url", { id, url }],
+      });
+    }
+    return isFound;
+  }
+
   /** Disabling ends the pending deliveries of the endpoint. Returns false when there is none. */
   async setEnabled(accountId: string, endpointId: string, isEnabled: boolean, actor: Actor): Promise<boolean> {
     const at = this.#now();
