@@ -23,6 +23,7 @@ import type { Identity } from './identity/identity.ts';
 import type { PasskeySignIn } from './identity/passkey-sign-in.ts';
 import type { SessionGuard } from './identity/session-guard.ts';
 import type { TwoFactor } from './identity/two-factor.ts';
+import { addIncidentPages } from './incidents/incident-pages.ts';
 import { addJoinPage } from './members/join-page.ts';
 import { addMemberPages } from './members/member-pages.ts';
 import { addAccountPages } from './operator/account-pages.ts';
@@ -92,6 +93,7 @@ export function privatePages(dependencies: PrivatePagesDependencies): RouteGroup
       const operators = new SignedInRoutes(app, sessionGuard, 'operator');
       addOverviewPage(operators, dependencies);
       addHealthPage(operators, site, health);
+      addIncidentPages(operators, dependencies);
       addAccountPages(operators, dependencies);
       addCustomerView(operators, dependencies);
       addAuditPage(operators, site, store);

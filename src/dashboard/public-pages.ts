@@ -4,11 +4,12 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import { requestBaseUrl } from '../http/transport/request-base-url.ts';
 import type { RouteGroup } from '../http/route-group.ts';
+import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import { shownEmail } from './account/frame.ts';
 import { SAMPLE_PHOTO_PATH } from './account/start-page.ts';
 import { componentsPage } from './components-page.ts';
-import { contactPage, type PlainPage, plainPage, statusPage } from './docs/plain-pages.ts';
+import { contactPage, type PlainPage, plainPage } from './docs/plain-pages.ts';
 import { addPublicDocuments } from './docs/public-documents.ts';
 import type { SearchSection } from './browser/search-ranking.ts';
 import { searchIndex } from './docs/search-index.ts';
@@ -16,6 +17,8 @@ import { shareImagePath } from './docs/share-images.ts';
 import { tryItForm } from './docs/try-it.ts';
 import { frontPage } from './front-page.ts';
 import { guidePath } from './guide-files.ts';
+import { addStatusPages } from './incidents/status-routes.ts';
+import { STATUS_PATH } from './incidents/status-page.ts';
 import { type Guide, guidePage } from './guides.ts';
 import type { SessionGuard } from './identity/session-guard.ts';
 import { type Page, sendPublicPage, type Site } from './page.ts';
@@ -33,6 +36,7 @@ export interface PublicPagesDependencies {
   /** True if the playground renders short clips without a key. */
   readonly hasFreeClips: boolean;
   readonly health: () => HealthReport;
+  readonly store: Pick<Store, 'incidents' | 'operator'>;
   readonly version: string;
   /** The service's public URL. If empty, pages use the host that the client requested. */
   readonly publicUrl: string;
@@ -50,10 +54,9 @@ type PageFor = (baseUrl: string) => Page;
 /** The base URL of the examples if the request has no usable host. */
 const LOCAL_URL = 'http://127.0.0.1:8080';
 
-/** Returns every public page by its path, except the page of components. */
+/** Returns every public page by its path, except the status page, which reads the database, and the page of components. */
 function pagesOf(dependencies: PublicPagesDependencies): ReadonlyMap<string, PageFor> {
-  const { site, plans, guides, plainPages, health, hasFreeClips, contact, securityContact, takesPayments } =
-    dependencies;
+  const { site, plans, guides, plainPages, hasFreeClips, contact, securityContact, takesPayments } = dependencies;
   return new Map<string, PageFor>([
     ['/', (baseUrl) => frontPage(site, plans, baseUrl)],
     ['/playground', (baseUrl) => playgroundPage(site, plans, baseUrl, { hasFreeClips })],
@@ -62,7 +65,6 @@ function pagesOf(dependencies: PublicPagesDependencies): ReadonlyMap<string, Pag
       (baseUrl) => guidePage(guides, guide, baseUrl, () => tryItForm(site, plans, baseUrl)),
     ]),
     ...plainPages.map((page): [string, PageFor] => [page.path, () => plainPage(page)]),
-    ['/status', () => statusPage(health())],
     ['/pricing', () => pricingPage(site, plans, { takesPayments, hasContact: contact !== '' })],
     ...(contact === '' ? [] : [['/contact', () => contactPage(contact, securityContact)] as const]),
   ]);
@@ -73,7 +75,7 @@ export function publicTitles(dependencies: PublicPagesDependencies): ReadonlyMap
   const titles = [...pagesOf(dependencies)].map(
     ([path, page]) => [path, page(LOCAL_URL).title.replace(/ - Storybar$/u, '')] as const,
   );
-  return new Map([...titles, ['/', 'Story-style captions. One API call.']]);
+  return new Map([...titles, [STATUS_PATH, 'Status'], ['/', 'Story-style captions. One API call.']]);
 }
 
 export function publicPages(dependencies: PublicPagesDependencies): RouteGroup {
@@ -90,12 +92,13 @@ export function publicPages(dependencies: PublicPagesDependencies): RouteGroup {
       for (const [path, page] of pages) {
         app.get(path, async (request, reply) => await send(request, reply, page(baseUrlOf(request))));
       }
+      addStatusPages(app, { ...dependencies, send, baseUrlOf });
       app.get('/dev/components', async (request, reply) => await send(request, reply, componentsPage()));
       app.get('/docs/*', () => {
         throw new AppError('not_found', "That guide doesn't exist.");
       });
       const index = (): SearchSection[] => searchIndex(guides, plainPages);
-      addPublicDocuments(app, { ...dependencies, index, paths: [...pages.keys()], baseUrlOf });
+      addPublicDocuments(app, { ...dependencies, index, paths: [...pages.keys(), STATUS_PATH], baseUrlOf });
       app.get(SAMPLE_PHOTO_PATH, (_request, reply) => {
         const headers = { 'content-type': 'image/jpeg', 'cache-control': 'public, max-age=300' };
         return reply.headers(headers).send(site.assets.bytes('cairn.jpg'));

@@ -47,11 +47,11 @@ function bodyRow({ id, cells }: TableRow, columns: readonly TableColumn[]): Html
 
 /**
  * A column of a list, and its place where the list is too narrow for a table: there, an entry has two lines, `lead` and `end` in the
- * first, `below` and `below-end` in the second. Columns without a place are left out there; the page of the entry has them.
+ * first, `below` and `below-end` in the second, and `across` fills a third. Columns without a place are left out there; the page of the entry has them.
  */
 export interface ListColumn {
   readonly label: string;
-  readonly place?: 'lead' | 'end' | 'below' | 'below-end';
+  readonly place?: 'lead' | 'end' | 'below' | 'below-end' | 'across';
   /** Text of any length, which is cut where it has no room. `title` shows all of it. */
   readonly isName?: true;
   readonly isNumber?: true;

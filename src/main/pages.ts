@@ -110,7 +110,7 @@ function privatePagesOf(
 }
 
 async function publicDependenciesOf(
-  { settings, plans, health }: ServerParts,
+  { settings, store, plans, health }: ServerParts,
   site: Site,
   sessionGuard: SessionGuard,
   billing: Billing,
@@ -125,6 +125,7 @@ async function publicDependenciesOf(
     version: VERSION,
     hasFreeClips: settings.playgroundClipsPerDay > 0,
     health,
+    store,
     publicUrl,
     contact,
     securityContact,

@@ -83,7 +83,7 @@ export function wireIdentity(parts: ServerParts): IdentityServices {
     tasks.every(CREDIT_EMAILS_MS, 'send emails about used credits', async () => await creditEmails.send());
   }
   return {
-    sessionGuard: new SessionGuard({ sessions, publicUrl }),
+    sessionGuard: new SessionGuard({ sessions, incidents: store.incidents, publicUrl }),
     identity,
     mailer: counted,
     twoFactor: new TwoFactor({ users, factors: store.secondFactors, throttle }),

@@ -51,8 +51,10 @@ describe('the overview', () => {
     for (const label of ['Renders today', 'Server errors', 'Waiting renders', 'Sign-ups', 'Monthly revenue']) {
       expect(text).toContain(`<dt>${label}</dt>`);
     }
-    expect(text).toContain('0.00 % (0 of 1)');
-    expect(text).toContain('$0.00 from paid subscriptions');
+    expect(text).toMatch(/0\.00 % <span class="small">0 of 1</u);
+    expect(text).toContain('<span class="value">$0.00</span>');
+    expect(text).toContain('Nothing needs your attention.');
+    expect(text).toContain('class="spark"');
     expect(text).toContain('href="/operator/accounts?plan=free"');
   });
 
@@ -62,6 +64,47 @@ describe('the overview', () => {
     expect(text).toContain('Waiting renders');
     expect(text).toMatch(/FFmpeg/u);
     expect(text).not.toMatch(/uptime seconds|latency ms|[{}]/u);
+  });
+});
+
+describe('incidents', () => {
+  it('an incident appears on every dashboard page and on the status page until the operator ends it', async () => {
+    const path = '/operator/incidents';
+    const refused = await operator.submit(path, { title: ' ', impact: 'outage', body: '' });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('Enter a title.');
+    expect(refused.text).toContain('Enter a text.');
+    const typed = { title: 'Videos <wait>', impact: 'degraded', body: 'We are adding workers.' };
+    const incident = (await operator.submit(path, typed)).location?.replace(/\?.*$/u, '') ?? '';
+    for (const each of ['/dashboard', '/dashboard/keys']) {
+      const { text } = await customer.get(each);
+      expect(text).toContain('Degraded: Videos &lt;wait&gt;');
+      expect(text).toContain('We are adding workers.');
+    }
+    const visitor = new Visitor(server.url, '192.0.2.9');
+    const open = (await visitor.get('/status')).text;
+    expect(open).toContain('An incident is affecting the service.');
+    expect(open).toContain('Days with an incident today: 1.');
+    expect(open.match(/<rect class="degraded"/gu)).toHaveLength(1);
+    expect(open.match(/<rect class="unknown"/gu)).toHaveLength(89);
+    expect((await operator.get('/operator')).text).toContain('Needs attention');
+    await operator.submit(incident, { body: 'Twice as many workers now.', over: 'yes' });
+    expect((await customer.get('/dashboard')).text).not.toContain('Videos &lt;wait&gt;');
+    const over = (await visitor.get('/status')).text;
+    expect(over).toContain('All systems are operational.');
+    expect(over).toContain('Twice as many workers now.');
+    expect((await operator.submit('/operator', { body: 'More' }, incident)).status).toBe(404);
+    const feed = await visitor.get('/status.atom');
+    expect(feed.headers.get('content-type')).toBe('application/atom+xml; charset=utf-8');
+    expect(feed.text).toContain('<title>Degraded: Videos &lt;wait&gt;</title>');
+    expect(feed.text).toContain(`urn:uuid:${incident.split('/').at(-1)}`);
+  });
+
+  it('incidents are for operators only', async () => {
+    const token = await customer.tokenOf('/dashboard');
+    const fields = { token, title: 'Mine', impact: 'outage', body: 'Down' };
+    expect((await customer.get('/operator/incidents')).status).toBe(404);
+    expect((await customer.send('/operator/incidents', fields)).status).toBe(404);
   });
 });
 

@@ -105,6 +105,35 @@ it('keeps what was typed when the URL is refused', async () => {
   expect(refused.text).toMatch(/name="render.failed" checked/u);
 });
 
+it('changes the URL and the events of an endpoint, and keeps its secret', async () => {
+  const visitor = await newMember();
+  const page = await addEndpoint(visitor, '/old', { 'render.failed': 'on' });
+  const secret = /whsec_[A-Za-z0-9+/]{43}=/u.exec((await visitor.get(page)).text)?.[0];
+  const saved = await visitor.submit(page, { url: `${receiver.url}/ok`, 'batch.completed': 'on' });
+  expect(saved.location).toBe(`${page}?done=webhook-changed`);
+  const { text } = await visitor.get(page);
+  expect(text).toContain(`${receiver.url}/ok`);
+  expect(text).not.toContain(`${receiver.url}/old`);
+  expect(text).toMatch(/name="batch.completed" checked/u);
+  expect(text).not.toMatch(/name="render.failed" checked/u);
+  expect(text).toContain(secret);
+  await visitor.submit(page, {}, `${page}/test`);
+  await deliveryOf(visitor, page, '<span class="state good">succeeded</span>');
+});
+
+it('explains a wrong URL in the words of the page, beside the field and with what was typed', async () => {
+  const visitor = await newMember();
+  const page = await addEndpoint(visitor, '/ok');
+  for (const path of [PATH, page]) {
+    const refused = await visitor.submit(path, { url: 'ftp://files.example/', 'render.failed': 'on' });
+    expect(refused.status).toBe(422);
+    expect(refused.text).toContain('The URL must start with http:// or https://; got ftp:');
+    expect(refused.text).toContain('value="ftp://files.example/"');
+    expect(refused.text).toMatch(/name="render.failed" checked/u);
+  }
+  expect((await visitor.get(page)).text).toContain(`<code>${receiver.url}/ok</code>`);
+});
+
 it('hides the endpoints and deliveries of other accounts', async () => {
   const [owner, other] = [await newMember(), await newMember()];
   const page = await addEndpoint(owner, '/ok');
@@ -114,6 +143,7 @@ it('hides the endpoints and deliveries of other accounts', async () => {
   expect((await other.get(path)).status).toBe(404);
   expect((await other.get(`${PATH}/deliveries`)).text).toContain('No deliveries yet.');
   for (const [action, fields] of [
+    [page, { url: `${receiver.url}/mine` }],
     [`${page}/test`, {}],
     [`${page}/disable`, {}],
     [`${page}/delete`, {}],

@@ -24,7 +24,7 @@ export function field({ name, label, type = 'text', value = '', autocomplete, hi
 <label for="${id}">${label}</label>
 <input id="${id}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}"${
     rest.maxLength !== undefined && html` maxlength="${rest.maxLength}"`
-  }${rest.required !== false && html` required`}${fault !== undefined && html` aria-invalid="true" autofocus`}${
+  }${type === 'password' && html` data-password`}${rest.required !== false && html` required`}${fault !== undefined && html` aria-invalid="true" autofocus`}${
     described.length > 0 && html` aria-describedby="${described.join(' ')}"`
   }>
 ${fault !== undefined && html`<p class="fault" id="${id}-fault">${fault}</p>`}

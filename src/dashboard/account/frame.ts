@@ -6,6 +6,7 @@ import { type Content, type Html, html } from '../html.ts';
 import { permissionFor } from '../identity/page-permissions.ts';
 import type { SignedInVisit, Visit } from '../identity/session-guard.ts';
 import { PAGE_HEADERS, renderPage, type Site, type Viewer } from '../page.ts';
+import { incidentNotices } from '../incidents/incident-views.ts';
 import { noteFor } from './notes.ts';
 import { addressOf } from '../../store/people/user.ts';
 
@@ -18,6 +19,10 @@ export interface PrivatePage {
   readonly title: string;
   readonly path: string;
   readonly body: Content;
+  /** Buttons and links at the right of the title: what one comes to this page to do. */
+  readonly actions?: Content;
+  /** Links to the pages about the same thing, which is the title. The one with the path of the request is current. */
+  readonly views?: readonly Tab[];
   /** Confirms an action. By default, this is the note that the URL names. */
   readonly note?: Content;
   readonly styles?: readonly string[];
@@ -25,7 +30,7 @@ export interface PrivatePage {
   readonly status?: number;
 }
 
-interface Tab {
+export interface Tab {
   readonly path: string;
   readonly label: string;
 }
@@ -44,6 +49,7 @@ const TABS: readonly Tab[] = [
 const OPERATOR_TABS: readonly Tab[] = [
   { path: '/operator', label: 'Overview' },
   { path: '/operator/service', label: 'Service' },
+  { path: '/operator/incidents', label: 'Incidents' },
   { path: '/operator/accounts', label: 'Accounts' },
   { path: '/operator/audit', label: 'Audit log' },
 ];
@@ -52,7 +58,9 @@ export function sendPrivate(site: Site, visit: SignedInVisit, page: PrivatePage)
   const body = html`<div class="account">
 ${tabs(visit, page.path)}
 <div class="account-body">
-<h1>${page.title}</h1>
+${incidentNotices(visit.openIncidents)}
+<div class="page-head"><h1>${page.title}</h1>${page.actions && html`<div class="actions">${page.actions}</div>`}</div>
+${page.views && viewTabs(visit, page.views)}
 ${noteOf(visit, page)}
 ${page.body}
 </div>
@@ -97,7 +105,7 @@ function send(site: Site, { reply }: Visit, page: PrivatePage, body: Html, viewe
     description: title,
     path: path.startsWith('/operator') ? '/dashboard' : path,
     styles: [...styles, 'account.css'],
-    modules,
+    modules: body.text.includes(' data-password') ? ['show-password.js', ...modules] : modules,
     body,
     viewer,
   });
@@ -110,6 +118,13 @@ function send(site: Site, { reply }: Visit, page: PrivatePage, body: Html, viewe
 function noteOf({ request }: Visit, page: PrivatePage): Html | undefined {
   const note = page.note ?? noteFor(request.query);
   return note === undefined ? undefined : html`<p class="note" role="status">${note}</p>`;
+}
+
+function viewTabs({ request }: Visit, views: readonly Tab[]): Html {
+  const current = request.url.replace(/\?.*$/su, '');
+  return html`<nav class="views" aria-label="Views"><ul>${views.map(
+    ({ path, label }) => html`<li><a href="${path}"${path === current && html` aria-current="page"`}>${label}</a></li>`,
+  )}</ul></nav>`;
 }
 
 function tabs(visit: SignedInVisit, currentPath: string): Html {

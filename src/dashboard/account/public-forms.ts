@@ -72,6 +72,5 @@ export function emailField(value: string, { email: fault }: FormFaults): Html {
 }
 
 export function newPasswordField(label: string, { password: fault }: FormFaults): Html {
-  const help = fault === undefined ? { hint: PASSWORD_HINT } : { fault };
-  return field({ name: 'password', label, type: 'password', autocomplete: 'new-password', ...help });
+  return field({ name: 'password', label, type: 'password', autocomplete: 'new-password', hint: PASSWORD_HINT, fault });
 }

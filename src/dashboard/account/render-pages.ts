@@ -14,6 +14,7 @@ import { type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { entryList } from '../tables.ts';
+import { factsList } from '../tiles.ts';
 import { MARKETPLACE_LABEL } from '../usage/key-label.ts';
 import { count, time } from './fields.ts';
 import { form, seeOther, sendPrivate } from './frame.ts';
@@ -185,7 +186,7 @@ function renderBody(visit: SignedInVisit, render: RenderRecord, keys: readonly K
     ['Batch ID', batchId === undefined ? undefined : html`<code>${batchId}</code>`],
   ];
   const known = facts.filter(([, value]) => value !== undefined);
-  return html`<dl class="facts-list">${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+  return html`${factsList(known)}
 ${render.status === 'rendering' && progressMeter(render)}
 ${resultSection(render)}
 ${problemSection(render)}

@@ -12,10 +12,11 @@ import { type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { entryList, table } from '../tables.ts';
+import { factsList } from '../tiles.ts';
 import { MARKETPLACE_LABEL, PLAYGROUND_LABEL } from '../usage/key-label.ts';
 import { toCsv } from './csv.ts';
 import { count, problem, secondsTime } from './fields.ts';
-import { PRIVATE_HEADERS, seeOther, sendPrivate } from './frame.ts';
+import { PRIVATE_HEADERS, seeOther, sendPrivate, type Tab } from './frame.ts';
 import { queryOf, type SignedInRoutes } from './signed-in-routes.ts';
 
 export interface RequestPagesDependencies {
@@ -39,6 +40,8 @@ interface RequestView {
   readonly accountId: string;
   readonly path: string;
   readonly title: string;
+  /** The pages about the same account. */
+  readonly views?: readonly Tab[];
   /** Content above the page. */
   readonly before?: Html;
 }
@@ -78,7 +81,7 @@ export function addRequestViews(
     const body = html`${view.before}${filterForm(visit, view.path, keys)}
 ${id !== undefined && problem(`No request of the last 30 days has the ID ${id}.`)}
 <div data-refresh>${requestTable(found.slice(0, PAGE_SIZE), keys, view.path)}</div>${pager(visit, found, view.path, isOwn)}`;
-    return sendPrivate(site, visit, { title: view.title, path: tab, body, modules: ['refresh.js'] });
+    return sendPrivate(site, visit, { ...view, path: tab, body, modules: ['refresh.js'] });
   });
   routes.page(`${path}/:request`, async (visit) => {
     const view = await baseOf(visit);
@@ -196,7 +199,7 @@ function requestBody(request: LoggedRequest, keys: readonly KeySummary[], path: 
     ['Request ID', html`<code>${request.id}</code>`],
     ...(isStored ? [['Render', html`<a href="/dashboard/renders/${request.id}">Status and result</a>`] as const] : []),
   ];
-  return html`<dl class="facts-list">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+  return html`${factsList(facts)}
 ${problemSection(request)}
 <p><a href="${path}">Back to all requests</a></p>`;
 }

@@ -13,7 +13,7 @@ import { PASSKEY_MODULE, passkeySignInForm } from '../settings/passkey-pages.ts'
 import { field, problem } from './fields.ts';
 import { form, seeOther } from './frame.ts';
 import { emailField, type FormFaults, type PublicForms } from './public-forms.ts';
-import { isPrivatePath, queryOf } from './signed-in-routes.ts';
+import { homeOf, isPrivatePath, queryOf } from './signed-in-routes.ts';
 
 export interface SignInDependencies {
   readonly sessionGuard: SessionGuard;
@@ -63,7 +63,7 @@ ${signUpOpen && providerTerms(providerSignIn)}`;
 
   forms.page(PATH, async (visit) => {
     const member = await sessionGuard.member(visit.request, visit.reply);
-    if (member !== undefined) return seeOther(member, '/dashboard');
+    if (member !== undefined) return seeOther(member, homeOf(member.user));
     return show(visit, { email: '', next: queryOf(visit, 'next') ?? '' }, {});
   });
   forms.action(PATH, async (visit, fields) => {

@@ -8,15 +8,16 @@ import type { PlanBook } from '../../account/plans.ts';
 import type { Billing } from '../../billing/billing.ts';
 import { AppError } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import type { AuthenticatedUser, Identity } from '../identity/identity.ts';
 import type { SessionGuard, Visit } from '../identity/session-guard.ts';
 import { providerButtons } from '../providers/provider-buttons.ts';
 import type { ProviderSignIn } from '../providers/provider-sign-in.ts';
-import { problem } from './fields.ts';
+import { count, problem } from './fields.ts';
 import { form, seeOther } from './frame.ts';
 import { KeyChanges } from './key-changes.ts';
 import { emailField, type FormFaults, INVALID_EMAIL, newPasswordField, type PublicForms } from './public-forms.ts';
+import { homeOf } from './signed-in-routes.ts';
 import { START_PATH } from './start-page.ts';
 
 export interface SignUpDependencies {
@@ -38,7 +39,7 @@ const FIRST_KEY_NAME = 'First test key';
 export function addSignUpPages(forms: PublicForms, dependencies: SignUpDependencies): void {
   const { sessionGuard, identity, signUpOpen, providerSignIn } = dependencies;
   const show = (visit: Visit, email: string, faults: FormFaults): FastifyReply => {
-    const body = html`${providerButtons(visit, providerSignIn, '')}
+    const body = html`${freeCredits(dependencies.plans)}${providerButtons(visit, providerSignIn, '')}
 ${problem(faults.form)}
 ${form(
   visit,
@@ -54,7 +55,7 @@ ${newPasswordField('Password', faults)}
 
   forms.page(PATH, async (visit) => {
     const member = await sessionGuard.member(visit.request, visit.reply);
-    if (member !== undefined) return seeOther(member, '/dashboard');
+    if (member !== undefined) return seeOther(member, homeOf(member.user));
     if (signUpOpen) return show(visit, '', {});
     return forms.send(visit, { title: TITLE, path: PATH, body: html`<p>${CLOSED}</p>` });
   });
@@ -78,6 +79,12 @@ ${newPasswordField('Password', faults)}
     }
     return await beginAccount(dependencies, visit, authenticated);
   });
+}
+
+/** Says what an account costs, which is nothing where the lowest plan is free. */
+function freeCredits({ lowest }: PlanBook): Html | undefined {
+  if (lowest.monthlyPriceCents > 0) return undefined;
+  return html`<p><strong>${count(lowest.credits)} free credits every month.</strong> No card. Test renders cost no credits.</p>`;
 }
 
 /** Sets up the account of a new user. Without a free plan, they choose one first. */

@@ -4,6 +4,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { may } from '../../account/roles.ts';
 import { AppError } from '../../errors.ts';
+import type { User } from '../../store/people/user.ts';
 import { must } from '../../primitives/must.ts';
 import type { FormFields } from '../identity/form-fields.ts';
 import { permissionFor } from '../identity/page-permissions.ts';
@@ -49,6 +50,11 @@ export class SignedInRoutes {
     }
     return visit;
   }
+}
+
+/** The page that a user sees first. */
+export function homeOf({ role }: Pick<User, 'role'>): string {
+  return role === 'operator' ? '/operator' : '/dashboard';
 }
 
 /** Returns the value of `:id` in the path. */

@@ -7,10 +7,11 @@ import { count } from './fields.ts';
 import { type DayCounts, SERIES, SERIES_LABELS } from './outcomes.ts';
 
 const WIDTH = 720;
-const HEIGHT = 212;
-const LEFT = 64;
+const HEIGHT = 220;
+/** Room for the numbers of the axis, which stand above their lines. */
+const LEFT = 40;
 const BOTTOM = 32;
-const TOP = 14;
+const TOP = 26;
 const CARD_WIDTH = 160;
 const CARD_LINE = 17;
 const CARD_PADDING = 8;
@@ -97,19 +98,20 @@ function grid(axisMax: number): Html {
   const lines = [0, axisMax / 2, axisMax].filter((value) => Number.isInteger(value));
   return html`<g class="grid" aria-hidden="true">${lines.map((value) => {
     const y = (HEIGHT - BOTTOM - scale(value, axisMax)).toFixed(1);
-    return html`<line x1="${LEFT}" x2="${WIDTH}" y1="${y}" y2="${y}"/><text x="${LEFT - 8}" y="${y}" dy="0.32em">${count(value)}</text>`;
+    return html`<line x1="0" x2="${WIDTH}" y1="${y}" y2="${y}"/><text x="0" y="${y}" dy="-0.35em">${count(value)}</text>`;
   })}</g>`;
 }
 
-/** Labels every few days, and the last one, which is usually today. */
+/** Labels the last day, which is usually today, and days at an even distance before it. */
 function dates(days: readonly DayCounts[]): Html {
   const step = (WIDTH - LEFT) / days.length;
-  const interval = Math.ceil(days.length / 5);
+  const interval = Math.ceil(DATE_WIDTH / step);
   const last = days.length - 1;
   return html`<g class="dates" aria-hidden="true">${days.map(({ day }, index) => {
     if (index === last) return html`<text class="last" x="${WIDTH}" y="${HEIGHT - 8}">${lastLabel(day)}</text>`;
-    const hasRoom = index % interval === 0 && (last - index) * step > DATE_WIDTH;
-    return hasRoom && html`<text x="${(LEFT + index * step).toFixed(1)}" y="${HEIGHT - 8}">${shortDay(day)}</text>`;
+    if ((last - index) % interval !== 0) return undefined;
+    const middle = LEFT + (index + 0.5) * step;
+    return middle > DATE_WIDTH / 4 && html`<text x="${middle.toFixed(1)}" y="${HEIGHT - 8}">${shortDay(day)}</text>`;
   })}</g>`;
 }
 

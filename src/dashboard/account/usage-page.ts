@@ -12,17 +12,25 @@ import type { UsageDetail } from '../../store/ledger/usage-details.ts';
 import type { Store } from '../../store/store.ts';
 import { type Html, html } from '../html.ts';
 import { entryList } from '../tables.ts';
+import { tiles } from '../tiles.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { keylessLabel } from '../usage/key-label.ts';
 import { keyUsageTable } from '../usage/key-usage.ts';
-import { matches, type UsageFilter, usageFilterForm, usageFilterOf, usageQuery } from '../usage/usage-filter.ts';
+import {
+  matches,
+  rangeLabel,
+  type UsageFilter,
+  usageFilterForm,
+  usageFilterOf,
+  usageQuery,
+} from '../usage/usage-filter.ts';
 import { toCsv } from './csv.ts';
 import { count, day, standingProblem, time } from './fields.ts';
 import { PRIVATE_HEADERS, sendPrivate } from './frame.ts';
 import type { SignedInRoutes } from './signed-in-routes.ts';
-import { liveAccessNote } from './start-page.ts';
-import { countDays, dayAfter, outcomeLabel } from './outcomes.ts';
+import { liveAccessNote, START_PATH } from './start-page.ts';
+import { countDays, type DayCounts, dayAfter, outcomeLabel, type Series } from './outcomes.ts';
 import { creditMeter, usageChart } from './usage-chart.ts';
 
 export interface UsageDependencies {
@@ -32,7 +40,8 @@ export interface UsageDependencies {
 }
 
 const OWN_PATH = '/dashboard';
-const LATEST_RENDERS = 20;
+const LATEST_RENDERS = 10;
+const LONGEST_RANGE = 90;
 const EXPORT_DAYS = 366;
 const EXPORT_RENDERS = 10_000;
 
@@ -81,9 +90,29 @@ export async function usageBody(
   account: AccountSummary,
   path: string,
 ): Promise<Html> {
-  return html`${await creditsSection(store, plans, account)}
-${await rangeSection(store, visit, account, path)}
-${latestSection(await store.usage.latest(account.id, LATEST_RENDERS), path)}`;
+  const latest = await store.usage.latest(account.id, LATEST_RENDERS);
+  const credits = await creditsSection(store, plans, account);
+  // Without renders there is nothing to draw, and the next step is more useful than an empty chart.
+  if (latest.length === 0 && (await isUnused(store, account))) {
+    return html`<div class="columns">${credits}${path === OWN_PATH && may(visit.user.accountRole, 'develop') ? firstSteps() : html`<p>No renders yet.</p>`}</div>`;
+  }
+  return await rangeBody(store, visit, { account, path, credits, latest });
+}
+
+/** True if the account has sent nothing lately, not even a request that was rejected. */
+async function isUnused({ usage }: Pick<Store, 'usage'>, { id }: AccountSummary): Promise<boolean> {
+  const today = new Date();
+  return (await usage.days(id, dayAfter(today, -LONGEST_RANGE), dayAfter(today, 0))).length === 0;
+}
+
+function firstSteps(): Html {
+  return html`<section class="card" aria-labelledby="first-steps"><h2 id="first-steps">First steps</h2>
+<ol class="steps">
+<li><a href="${START_PATH}">Send your first request</a>, with a test key: it’s free, and the page has the code.</li>
+<li><a href="/playground">Try captions in the playground</a>, and copy the code of what you see.</li>
+<li><a href="/dashboard/keys">Create a live key</a> when your integration works. Its renders have no watermark.</li>
+<li><a href="/dashboard/webhooks">Add a webhook</a> if you render videos, so that you needn’t ask whether they are ready.</li>
+</ol></section>`;
 }
 
 function stateOf({ state }: AccountSummary): Html | undefined {
@@ -102,7 +131,7 @@ export async function creditsSection(
   if (subscription === undefined || plan === undefined || subscription.status !== 'active') return undefined;
   const { used, reserved, limit } = await store.ledger.balance(id, subscription.period, plan.credits);
   const deliveries = await store.ledger.deliveries(id, subscription.period);
-  return html`<section aria-labelledby="credits">
+  return html`<section class="card" aria-labelledby="credits">
 <h2 id="credits">Credits</h2>
 <p class="figure"><strong>${count(used)}</strong> of ${count(limit)} credits used (${plan.title})</p>
 ${creditMeter(used, limit)}
@@ -121,15 +150,21 @@ function brokenDeliveries(deliveries: DeliveryCounts): Html | undefined {
 The first ${count(allowedBroken(deliveries))} are always free; see <a href="/docs/limits#credits">Limits and credits</a>.</p>`;
 }
 
+interface UsageView {
+  readonly account: AccountSummary;
+  readonly path: string;
+  readonly credits: Html | undefined;
+  readonly latest: readonly RenderSummary[];
+}
+
 /**
  * Shows usage per day and per key for the chosen range. The chart of all keys and types also has requests that were
  * never rendered.
  */
-async function rangeSection(
+async function rangeBody(
   store: Pick<Store, 'usage' | 'keys'>,
   visit: SignedInVisit,
-  account: AccountSummary,
-  path: string,
+  { account, path, credits, latest }: UsageView,
 ): Promise<Html> {
   const { id, subscription } = account;
   const isOwn = path === OWN_PATH;
@@ -139,14 +174,44 @@ async function rangeSection(
   const details = await detailsOf(store, id, filter);
   const isFiltered = filter.keyId !== undefined || filter.kind !== undefined;
   const rows = isFiltered ? details : await store.usage.days(id, filter.from, filter.to);
-  return html`<section aria-labelledby="days">
-<h2 id="days">Renders per day</h2>
+  const days = countDays(rows, new Date(filter.from), filter.days);
+  const labels = {
+    isOwn,
+    hasLinks: isOwn && may(visit.user.accountRole, 'develop'),
+    keyless: keylessLabel(account),
+  };
+  return html`<div class="columns">${credits}${rangeTiles(days, rangeLabel(filter))}</div>
+<section aria-labelledby="days">
+<div class="section-head"><h2 id="days">Renders per day</h2>${isOwn && html`<a href="/dashboard/usage/days.csv">Export (CSV)</a>`}</div>
 ${usageFilterForm(path, filter, keys, period)}
-${usageChart(countDays(rows, new Date(filter.from), filter.days))}
+${usageChart(days)}
 ${isFiltered && html`<p class="small">Requests that were rejected before rendering aren’t part of this chart.</p>`}
-${isOwn && html`<p class="small"><a href="/dashboard/usage/days.csv">Export daily usage (CSV)</a></p>`}
 </section>
-${keysSection(details, keys, filter, { isOwn, hasLinks: isOwn && may(visit.user.accountRole, 'develop'), keyless: keylessLabel(account) })}`;
+<div class="columns">${keysSection(details, keys, filter, labels)}
+${latestSection(latest, path)}</div>
+<p class="small">Times are in UTC. An export of renders has the latest ${count(EXPORT_RENDERS)}.</p>`;
+}
+
+/** What became of the renders in the range. The credits are about the billing period instead. */
+function rangeTiles(days: readonly DayCounts[], range: string): Html {
+  const values = (series: Series): number[] => days.map((each) => each[series]);
+  const sum = (series: Series): number => values(series).reduce((total, value) => total + value, 0);
+  // Today isn't over, so it would always look like a fall.
+  const trend = (series: Series): number[] => values(series).slice(0, -1);
+  const all = sum('delivered') + sum('test') + sum('refused') + sum('failed');
+  const share = (part: number): string =>
+    all === 0 ? 'no requests' : `${((part / all) * 100).toFixed(1)} % of requests`;
+  return tiles([
+    {
+      label: `Delivered, ${range}`,
+      value: count(sum('delivered')),
+      trend: trend('delivered'),
+      note: 'without test renders',
+    },
+    { label: `Test renders, ${range}`, value: count(sum('test')), trend: trend('test'), note: 'free' },
+    { label: `Rejected, ${range}`, value: count(sum('refused')), note: share(sum('refused')) },
+    { label: `Server errors, ${range}`, value: count(sum('failed')), note: share(sum('failed')) },
+  ]);
 }
 
 async function detailsOf(
@@ -165,17 +230,16 @@ function keysSection(
   { isOwn, ...labels }: { isOwn: boolean; hasLinks: boolean; keyless: string },
 ): Html {
   return html`<section aria-labelledby="per-key">
-<h2 id="per-key">Usage per key</h2>
+<div class="section-head"><h2 id="per-key">Usage per key</h2>${isOwn && html`<a href="/dashboard/usage/keys.csv?${usageQuery(filter)}">Export (CSV)</a>`}</div>
 ${keyUsageTable(details, keys, labels)}
-${isOwn && html`<p class="small"><a href="/dashboard/usage/keys.csv?${usageQuery(filter)}">Export usage per key, type and day (CSV)</a></p>`}
 </section>`;
 }
 
 function latestSection(renders: readonly RenderSummary[], path: string): Html {
+  const isOwn = path === OWN_PATH;
   return html`<section aria-labelledby="latest">
-<h2 id="latest">Latest renders</h2>
-${renders.length === 0 ? html`<p>No renders yet. Follow the <a href="/docs/quickstart">quickstart</a> to make your first call.</p>` : renderTable(renders, path === OWN_PATH ? '/dashboard/requests' : path.replace(/usage$/u, 'requests'))}
-${renders.length > 0 && path === OWN_PATH && html`<p class="small"><a href="/dashboard/usage/renders.csv">Export renders (CSV)</a> (latest ${count(EXPORT_RENDERS)}). Times are in UTC.</p>`}
+<div class="section-head"><h2 id="latest">Latest renders</h2>${isOwn && html`<a href="/dashboard/usage/renders.csv">Export (CSV)</a>`}</div>
+${renders.length === 0 ? html`<p>No renders yet.</p>` : renderTable(renders, isOwn ? '/dashboard/requests' : path.replace(/usage$/u, 'requests'))}
 </section>`;
 }
 

@@ -7,9 +7,11 @@ const EVERY_MS = 5_000;
 /** Ten minutes without a visitor's attention, so that a forgotten tab doesn't keep the session alive. */
 const MAX_IDLE = 120;
 const list = find(document, '[data-refresh]', HTMLElement);
-const isNewestPage = !new URL(location.href).searchParams.has('before');
+const isNewestPage = !['before', 'after'].some((name) => new URL(location.href).searchParams.has(name));
 
 let idle = 0;
+/** As the server sent it. The list in the page may have changed since, for example when a visitor opened a part of it. */
+let shown = list.innerHTML;
 
 async function refresh(): Promise<void> {
   idle += 1;
@@ -18,7 +20,9 @@ async function refresh(): Promise<void> {
   if (!response.ok || response.redirected) return;
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   const fresh = page.querySelector('[data-refresh]');
-  if (fresh !== null && fresh.innerHTML !== list.innerHTML) list.replaceChildren(...fresh.childNodes);
+  if (fresh === null || fresh.innerHTML === shown) return;
+  shown = fresh.innerHTML;
+  list.replaceChildren(...fresh.childNodes);
 }
 
 // A request that fails is made again after the next pause.

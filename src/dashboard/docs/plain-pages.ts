@@ -1,9 +1,8 @@
 // Pages made of one Markdown file: the changelog, the terms, the privacy policy and the retention periods. The last
-// three are templates that an operator can replace. The status page is here, too.
+// three are templates that an operator can replace. The contact page is here, too.
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { HealthReport } from '../../telemetry/health.ts';
 import { type Html, html } from '../html.ts';
 import { type Article, renderMarkdown } from '../markdown.ts';
 import type { Page } from '../page.ts';
@@ -70,34 +69,4 @@ ${securityContact !== '' && html`<p>Vulnerabilities: ${contactLink(securityConta
 function contactLink(contact: string): Html {
   const isUrl = contact.includes('://');
   return html`<a href="${isUrl ? contact : `mailto:${contact}`}">${contact}</a>`;
-}
-
-/** What visitors may know about the state of the service. Operators see more at /operator. */
-export function statusPage({ status, version, uptimeSeconds, renderer }: HealthReport): Page {
-  const parts: readonly (readonly [string, boolean])[] = [
-    ['API', status === 'ok'],
-    ['Image rendering', renderer.images.ready > 0 || (renderer.remote?.workers.images ?? 0) > 0],
-    ['Video rendering', renderer.videos.ready > 0 || (renderer.remote?.workers.videos ?? 0) > 0],
-  ];
-  const isFine = parts.every(([, isUp]) => isUp);
-  const state = (isUp: boolean): Html =>
-    isUp ? html`<span class="state good">Operational</span>` : html`<span class="state bad">Unavailable</span>`;
-  return {
-    title: 'Status - Storybar',
-    description: 'The current state of the service.',
-    path: '/status',
-    styles: ['docs.css', 'account.css'],
-    body: html`<article class="narrow plain-page"><h1>Status</h1>
-<p class="${isFine ? 'done' : 'problem'}">${isFine ? 'All systems are operational.' : 'Some parts of the service are unavailable.'}</p>
-<dl class="facts-list">${parts.map(([name, isUp]) => html`<div><dt>${name}</dt><dd>${state(isUp)}</dd></div>`)}
-<div><dt>Version</dt><dd>${version}</dd></div>
-<div><dt>Up for</dt><dd>${upFor(uptimeSeconds)}</dd></div></dl>
-<p class="small">As seen by the server that sent this page. Reload to check again.</p></article>`,
-  };
-}
-
-function upFor(seconds: number): string {
-  const hours = Math.floor(seconds / 3_600);
-  if (hours === 0) return 'less than an hour';
-  return hours === 1 ? '1 hour' : `${hours} hours`;
 }

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { createSecret, hashSecret, isSecret } from '../../account/secret.ts';
 import { AppError } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
+import type { Incident, Incidents } from '../../store/incidents/incidents.ts';
 import type { Sessions, UserSession } from '../../store/people/sessions.ts';
 import type { User } from '../../store/people/user.ts';
 import { readCookie, writeCookie } from './cookie.ts';
@@ -25,12 +26,15 @@ export interface SignedInVisit extends Visit {
   readonly user: User;
   /** If true, the user's account has test keys only, until the operator approves it. */
   readonly awaitsApproval: boolean;
+  /** Incidents that haven't ended, for the notice on every page. */
+  readonly openIncidents: readonly Incident[];
   /** The hash of the visitor's session, which is its id in the store. */
   readonly sessionHash: string;
 }
 
 export interface SessionGuardOptions {
   readonly sessions: Sessions;
+  readonly incidents: Pick<Incidents, 'open'>;
   /** Base URL of the site. If empty, it is taken from each request. */
   readonly publicUrl: string;
   readonly clock?: () => Date;
@@ -45,11 +49,13 @@ const MAX_USER_AGENT = 300;
 
 export class SessionGuard {
   readonly #sessions: Sessions;
+  readonly #incidents: Pick<Incidents, 'open'>;
   readonly #publicUrl: string;
   readonly #clock: () => Date;
 
-  constructor({ sessions, publicUrl, clock = () => new Date() }: SessionGuardOptions) {
+  constructor({ sessions, incidents, publicUrl, clock = () => new Date() }: SessionGuardOptions) {
     this.#sessions = sessions;
+    this.#incidents = incidents;
     this.#publicUrl = publicUrl;
     this.#clock = clock;
   }
@@ -76,7 +82,8 @@ export class SessionGuard {
     if (session === undefined) return undefined;
     await this.#extend(secret, session);
     const { user, awaitsApproval } = session;
-    return { request, reply, token: csrfToken(secret), user, awaitsApproval, sessionHash };
+    const openIncidents = await this.#incidents.open();
+    return { request, reply, token: csrfToken(secret), user, awaitsApproval, openIncidents, sessionHash };
   }
 
   /**

@@ -134,17 +134,20 @@ function memberRow(visit: SignedInVisit, user: User): (Html | string)[] {
 <button class="button quiet" type="submit" aria-label="Save the role of ${address}">Save</button>`;
   const remove = html`<a href="${PATH}/${id}/remove" aria-label="Remove ${address}">Remove</a>`;
   return [
-    isSelf ? html`<span class="state good">you</span> ${address}` : address,
+    isSelf ? html`${address} <span class="state good">you</span>` : address,
     time(createdAt),
-    form(visit, `${PATH}/${id}/role`, change, 'inline'),
+    isSelf ? roleName(accountRole) : form(visit, `${PATH}/${id}/role`, change, 'inline'),
     isSelf ? '' : remove,
   ];
 }
 
+function roleName(role: AccountRole): string {
+  return ROLE_LABELS[role].split(':', 1)[0] ?? role;
+}
+
 function options(selected?: AccountRole): Html[] {
   return ACCOUNT_ROLES.map(
-    (role) =>
-      html`<option value="${role}"${role === selected && html` selected`}>${ROLE_LABELS[role].split(':')[0]}</option>`,
+    (role) => html`<option value="${role}"${role === selected && html` selected`}>${roleName(role)}</option>`,
   );
 }
 

@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { PlanBook } from '../../account/plans.ts';
 import { AppError } from '../../errors.ts';
 import type { AccountSummary } from '../../store/accounts/accounts.ts';
+import type { KeySummary } from '../../store/accounts/keys.ts';
 import type { Store } from '../../store/store.ts';
 import { count, field, standingProblem, time } from '../account/fields.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';
@@ -12,9 +13,11 @@ import { idOf, type SignedInRoutes } from '../account/signed-in-routes.ts';
 import { creditsSection, renderTable } from '../account/usage-page.ts';
 import { type Html, html } from '../html.ts';
 import { entryList } from '../tables.ts';
+import { factsList } from '../tiles.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import { accountCsv, accountListPage, CSV_PATH, STATES } from './account-list-page.ts';
 import { addInvitePages, type InviteDependencies, inviteSection } from './invite-customers.ts';
+import { accountViews } from './account-views.ts';
 import { userLabel } from './user-label.ts';
 
 export interface AccountPagesDependencies extends InviteDependencies {
@@ -111,39 +114,40 @@ async function accountPage(dependencies: AccountPagesDependencies, visit: Signed
   const users = await store.users.list(id);
   const keys = await store.keys.list(id);
   const renders = await store.usage.latest(id, LATEST_RENDERS);
-  const body = html`<dl class="facts-list">
-<div><dt>ID</dt><dd><code>${id}</code></dd></div>
-<div><dt>Status</dt><dd>${STATES[account.state]}</dd></div>
-<div><dt>Created</dt><dd>${time(account.createdAt)}</dd></div>
-<div><dt>Users</dt><dd>${users.map(userLabel).join(', ') || 'none'}</dd></div>
-</dl>
-<p><a href="${path}/usage">View usage</a>, <a href="${path}/requests">view requests</a>, <a href="/operator/audit?${new URLSearchParams({ account: id }).toString()}">view audit log</a></p>
-${account.awaitsApproval && approval(visit, account)}
-${suspension(visit, account)}
-${await creditsSection(store, plans, account)}
+  const body = html`${account.awaitsApproval && approval(visit, account)}
+<div class="columns"><div>${factsList([
+    ['Status', STATES[account.state]],
+    ['Users', users.map(userLabel).join(', ') || 'none'],
+    ['Created', time(account.createdAt)],
+    ['ID', html`<code>${id}</code>`],
+  ])}</div>
+${await creditsSection(store, plans, account)}</div>
+<div class="columns">
 ${account.subscription?.status === 'active' && grantSection(visit, account)}
 ${planSection(visit, plans, account)}
 ${inviteSection(visit, id)}
-<section aria-labelledby="keys"><h2 id="keys">Keys</h2>
-${
-  keys.length === 0
-    ? html`<p>No keys.</p>`
-    : entryList(
-        'Keys',
-        [
-          { label: 'Name', place: 'lead', isName: true },
-          { label: 'Key', place: 'below' },
-          { label: 'Status', place: 'end' },
-          { label: 'Last used', place: 'below-end' },
-        ],
-        keys.map((key) => ({ cells: [key.name, maskedKey(key), stateOf(key), time(key.lastUsedAt)] })),
-      )
-}
+</div>
+<div class="columns"><section aria-labelledby="keys"><h2 id="keys">Keys</h2>
+${keys.length === 0 ? html`<p>No keys.</p>` : keyList(keys)}
 </section>
 <section aria-labelledby="latest"><h2 id="latest">Latest renders</h2>
-${renders.length === 0 ? html`<p>No renders.</p>` : renderTable(renders, `${PATH}/${encodeURIComponent(id)}/requests`)}
-</section>`;
-  return sendPrivate(site, visit, { title: account.name, path: `${PATH}/${id}`, body });
+${renders.length === 0 ? html`<p>No renders.</p>` : renderTable(renders, `${path}/requests`)}
+</section></div>
+${suspension(visit, account)}`;
+  return sendPrivate(site, visit, { title: account.name, path: `${PATH}/${id}`, views: accountViews(id), body });
+}
+
+function keyList(keys: readonly KeySummary[]): Html {
+  return entryList(
+    'Keys',
+    [
+      { label: 'Name', place: 'lead', isName: true },
+      { label: 'Key', place: 'below' },
+      { label: 'Status', place: 'end' },
+      { label: 'Last used', place: 'below-end' },
+    ],
+    keys.map((key) => ({ cells: [key.name, maskedKey(key), stateOf(key), time(key.lastUsedAt)] })),
+  );
 }
 
 function approval(visit: SignedInVisit, { id }: AccountSummary): Html {
@@ -155,18 +159,20 @@ ${form(visit, `${PATH}/${encodeURIComponent(id)}/approve`, html`<button class="b
 
 function suspension(visit: SignedInVisit, { id, state }: AccountSummary): Html {
   const path = `${PATH}/${encodeURIComponent(id)}`;
+  const heading = html`<h2 id="suspension">Suspension</h2>`;
   if (state === 'suspended') {
-    return form(visit, `${path}/resume`, html`<button class="button" type="submit">Resume account</button>`);
+    const resume = form(visit, `${path}/resume`, html`<button class="button" type="submit">Resume account</button>`);
+    return html`<section aria-labelledby="suspension">${heading}<p>The keys of this account don’t work.</p>${resume}</section>`;
   }
-  return html`<details class="twice"><summary>Suspend this account</summary>
+  return html`<section aria-labelledby="suspension">${heading}<details class="twice"><summary>Suspend this account</summary>
 <p>Its keys stop working immediately, until you resume it. Its users can still sign in.</p>
 ${form(visit, `${path}/suspend`, html`<button class="button danger" type="submit">Suspend account</button>`)}
-</details>`;
+</details></section>`;
 }
 
 function grantSection(visit: SignedInVisit, { id }: AccountSummary): Html {
   const reason = { name: 'reason', label: 'Reason', autocomplete: 'off', maxLength: MAX_REASON };
-  return html`<section aria-labelledby="grant"><h2 id="grant">Add credits</h2>
+  return html`<section class="card" aria-labelledby="grant"><h2 id="grant">Add credits</h2>
 <p>They count in the current billing period only. The reason is part of the audit log.</p>
 ${form(
   visit,
@@ -195,9 +201,9 @@ function planSection(visit: SignedInVisit, plans: PlanBook, account: AccountSumm
 <label><input type="radio" name="when" value="now" checked> Immediately</label>
 <label><input type="radio" name="when" value="next period"> Next billing period</label>
 </fieldset>
-<p class="actions"><button class="button" type="submit">Change plan</button></p>`,
+<p class="actions"><button class="button quiet" type="submit">Change plan</button></p>`,
           'stacked',
         )
       : standingProblem(lock);
-  return html`<section aria-labelledby="plan-heading"><h2 id="plan-heading">Plan</h2>${content}</section>`;
+  return html`<section class="card" aria-labelledby="plan-heading"><h2 id="plan-heading">Plan</h2>${content}</section>`;
 }

@@ -11,6 +11,7 @@ import { usageBody } from '../account/usage-page.ts';
 import { type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
+import { accountViews } from './account-views.ts';
 
 export interface CustomerViewDependencies {
   readonly site: Site;
@@ -31,7 +32,12 @@ export function addCustomerView(routes: SignedInRoutes, dependencies: CustomerVi
   routes.page(`${PATH}/:id/usage`, async (visit) => {
     const account = await find(visit);
     const body = html`${banner(account)}${await usageBody({ store, plans }, visit, account, pathOf(account, 'usage'))}`;
-    return sendPrivate(site, visit, { title: `Usage of ${account.name}`, path: PATH, body });
+    return sendPrivate(site, visit, {
+      title: `Usage of ${account.name}`,
+      path: PATH,
+      views: accountViews(account.id),
+      body,
+    });
   });
   addRequestViews(routes, dependencies, {
     path: `${PATH}/:id/requests`,
@@ -41,6 +47,7 @@ export function addCustomerView(routes: SignedInRoutes, dependencies: CustomerVi
         accountId: account.id,
         path: pathOf(account, 'requests'),
         title: `Requests of ${account.name}`,
+        views: accountViews(account.id),
         before: banner(account),
       };
     },
@@ -52,6 +59,5 @@ function pathOf({ id }: AccountSummary, page: string): string {
 }
 
 function banner(account: AccountSummary): Html {
-  return html`<p class="note">You see the pages of <strong>${account.name}</strong>. Nothing can be changed here.
-<a href="${pathOf(account, 'usage')}">Usage</a>, <a href="${pathOf(account, 'requests')}">requests</a>, <a href="${PATH}/${encodeURIComponent(account.id)}">account</a></p>`;
+  return html`<p class="note">You see the pages of <strong>${account.name}</strong>. Nothing can be changed here.</p>`;
 }

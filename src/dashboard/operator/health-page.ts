@@ -7,11 +7,16 @@ import type { SignedInRoutes } from '../account/signed-in-routes.ts';
 import { type Html, html } from '../html.ts';
 import type { Site } from '../page.ts';
 import { table } from '../tables.ts';
+import { type Fact, factsList, tiles } from '../tiles.ts';
 
 type Pool = HealthReport['renderer']['images'];
-type Facts = readonly (readonly [name: string, value: Html | string])[];
 
 const PATH = '/operator/service';
+const CODEC_PURPOSES = [
+  ['decode', 'Decoders'],
+  ['encode', 'Encoders'],
+  ['filter', 'Filters'],
+] as const;
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -21,10 +26,19 @@ export function addHealthPage(routes: SignedInRoutes, site: Site, health: () => 
     const report = health();
     const { images, videos, remote, codecs } = report.renderer;
     const body = html`${verdict(report)}
-${facts([
-  ['Version', report.version],
-  ['Running for', duration(report.uptimeSeconds)],
-  ['Sandbox', `${report.sandbox.level}: ${report.sandbox.guards.join(', ') || 'no restrictions'}`],
+${tiles([
+  { label: 'Version', value: report.version },
+  { label: 'Running for', value: duration(report.uptimeSeconds) },
+  {
+    label: 'Waiting renders',
+    value: count(images.waiting + videos.waiting),
+    note: `${count(images.busy + videos.busy)} rendering`,
+  },
+  {
+    label: 'Sandbox',
+    value: report.sandbox.level,
+    note: report.sandbox.guards.join(', ') || 'no restrictions',
+  },
 ])}
 <section aria-labelledby="workers"><h2 id="workers">Workers and queues</h2>
 ${table('Workers and queues', ['Pool', 'Ready', 'Rendering', 'Waiting renders', 'Restarts'], [poolRow('Images', images), poolRow('Videos', videos)])}
@@ -54,7 +68,7 @@ function poolRow(name: string, { workers, ready, busy, waiting, restarts }: Pool
 }
 
 function remoteFacts({ isConnected, workers, queue }: NonNullable<HealthReport['renderer']['remote']>): Html {
-  return facts([
+  return factsList([
     ['NATS', isConnected ? 'connected' : 'not connected'],
     ['Workers elsewhere', `${count(workers.images)} for images, ${count(workers.videos)} for videos`],
     ['Queue for images', `${count(queue.images.waiting)} waiting, ${count(queue.images.taken)} rendering`],
@@ -82,23 +96,24 @@ ${
 </section>`;
 }
 
+/** What FFmpeg can do here, by what it is for. What is missing comes first, because it breaks renders. */
 function codecSection({ ffmpeg, available }: NonNullable<HealthReport['renderer']['codecs']>): Html {
-  const codecsThat = (areAvailable: boolean): string =>
-    Object.entries(available)
-      .filter(([, isAvailable]) => isAvailable === areAvailable)
-      .map(([name]) => name)
-      .join(', ') || 'none';
+  const all = Object.entries(available).map(([name, isAvailable]) => {
+    const [purpose = '', codec = name] = name.split(' ', 2);
+    return { purpose, codec, isAvailable };
+  });
+  const list = (codecs: typeof all): Html =>
+    html`<ul class="chips">${codecs.map(({ codec, isAvailable }) => html`<li><code>${codec}</code>${!isAvailable && ' missing'}</li>`)}</ul>`;
+  const missing = all.filter(({ isAvailable }) => !isAvailable);
   return html`<section aria-labelledby="codecs"><h2 id="codecs">Codecs</h2>
-${facts([
+${missing.length > 0 && html`<p class="caution">Some renders fail on this server, because its FFmpeg lacks: ${missing.map(({ purpose, codec }) => `${purpose} ${codec}`).join(', ')}.</p>`}
+${factsList([
   ['FFmpeg', ffmpeg],
-  ['Missing', codecsThat(false)],
-  ['Available', codecsThat(true)],
+  ...CODEC_PURPOSES.map(
+    ([purpose, label]): Fact => [label, list(all.filter((codec) => codec.purpose === purpose && codec.isAvailable))],
+  ),
 ])}
 </section>`;
-}
-
-function facts(values: Facts): Html {
-  return html`<dl class="facts-list">${values.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
 /** Formats a duration in its two largest units, such as `3 days 4 hours`. */

@@ -92,7 +92,7 @@ ${form(
 
 /** The section of the page of an account. */
 export function inviteSection(visit: SignedInVisit, accountId: string): Html {
-  return html`<section aria-labelledby="invite"><h2 id="invite">Invite an owner</h2>
+  return html`<section class="card" aria-labelledby="invite"><h2 id="invite">Invite an owner</h2>
 ${form(
   visit,
   `${PATH}/${encodeURIComponent(accountId)}/invite`,

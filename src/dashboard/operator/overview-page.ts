@@ -1,18 +1,20 @@
-// The start page for operators: figures of the last 30 days, and what needs attention now.
+// The start page for operators: what needs attention now, and how the last 30 days went.
 
 import type { PlanBook } from '../../account/plans.ts';
-import type { PlanCount } from '../../store/accounts/operator-data.ts';
+import type { PlanCount, SignUpDay } from '../../store/accounts/operator-data.ts';
 import type { Store } from '../../store/store.ts';
 import type { HealthReport } from '../../telemetry/health.ts';
 import { count } from '../account/fields.ts';
 import { sendPrivate } from '../account/frame.ts';
-import { countDays, type DayCounts, dayAfter } from '../account/outcomes.ts';
+import { countDays, type DayCounts, dayAfter, type Series } from '../account/outcomes.ts';
 import type { SignedInRoutes } from '../account/signed-in-routes.ts';
 import { usageChart } from '../account/usage-chart.ts';
 import { type Html, html } from '../html.ts';
 import type { Site } from '../page.ts';
 import { money } from '../plan/money.ts';
 import { table } from '../tables.ts';
+import { type Tile, tiles, weekChange } from '../tiles.ts';
+import { attentionSection, mattersOf } from './attention.ts';
 
 export interface OverviewDependencies {
   readonly site: Site;
@@ -28,36 +30,72 @@ export function addOverviewPage(routes: SignedInRoutes, { site, store, plans, he
     const today = new Date();
     const [from, to] = [dayAfter(today, 1 - DAYS), dayAfter(today, 0)];
     const days = countDays(await store.operator.days(from, to), new Date(from), DAYS);
-    const signUps = (await store.operator.signUps(from, to)).reduce((sum, { accounts }) => sum + accounts, 0);
+    const signUps = signUpsPerDay(await store.operator.signUps(from, to), days);
     const counts = await store.operator.plans();
-    const { images, videos } = health().renderer;
-    const figures: readonly (readonly [string, Html | string])[] = [
-      ['Renders today', count(days.at(-1)?.delivered ?? 0)],
-      ['Server errors', errorRate(days)],
-      ['Waiting renders', `${count(images.waiting)} images, ${count(videos.waiting)} videos (this server)`],
-      ['Sign-ups', count(signUps)],
-      ['Accounts', count(await store.accounts.count())],
-      ['Awaiting approval', pendingLink(await store.operator.pendingAccounts())],
-      ['Monthly revenue', html`${money(revenue(counts, plans), plans.currency)} from paid subscriptions`],
+    const report = health();
+    const matters = mattersOf({
+      report,
+      today: days.at(-1),
+      pendingAccounts: await store.operator.pendingAccounts(),
+      failingWebhooks: await store.operator.failingWebhooks(),
+      openIncidents: visit.openIncidents.length,
+    });
+    const { images, videos } = report.renderer;
+    const figures: readonly Tile[] = [
+      { label: 'Renders today', value: count(days.at(-1)?.delivered ?? 0), ...trendOf(days, 'delivered') },
+      { label: 'Server errors', value: errorRate(days), ...trendOf(days, 'failed') },
+      { label: 'Sign-ups', value: count(sumOf(signUps)), ...trendOfValues(signUps) },
+      {
+        label: 'Waiting renders',
+        value: count(images.waiting + videos.waiting),
+        note: `${count(images.waiting)} images, ${count(videos.waiting)} videos, on this server`,
+      },
+      {
+        label: 'Accounts',
+        value: html`<a href="/operator/accounts">${count(await store.accounts.count())}</a>`,
+        note: `${count(sumOf(counts.map(({ accounts }) => accounts)))} with an active plan`,
+      },
+      {
+        label: 'Monthly revenue',
+        value: money(revenue(counts, plans), plans.currency),
+        note: 'through Stripe, without taxes and discounts',
+      },
     ];
-    const body = html`<dl class="facts-list">${figures.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-<p class="small">Server errors and sign-ups cover the last ${DAYS} days. Revenue is what active subscriptions that Stripe collects cost per month, without taxes and discounts.</p>
+    const body = html`${attentionSection(matters)}
+${tiles(figures)}
+<p class="small">Server errors and sign-ups are those of the last ${DAYS} days.</p>
 <section aria-labelledby="days"><h2 id="days">Renders per day</h2>${usageChart(days)}</section>
 <section aria-labelledby="plans"><h2 id="plans">Plans</h2>${planTable(counts, plans)}</section>`;
     return sendPrivate(site, visit, { title: 'Overview', path: '/operator', body });
   });
 }
 
-function pendingLink(accounts: number): Html | string {
-  return accounts === 0 ? count(0) : html`<a href="/operator/accounts?state=pending">${count(accounts)}</a>`;
+function trendOf(days: readonly DayCounts[], series: Series): Pick<Tile, 'trend' | 'note'> {
+  return trendOfValues(days.map((day) => day[series]));
+}
+
+/** Today isn't over, so it would always look like a fall. */
+function trendOfValues(values: readonly number[]): Pick<Tile, 'trend' | 'note'> {
+  const trend = values.slice(0, -1);
+  return { trend, note: weekChange(trend) };
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+/** One number per day, also for days without sign-ups. */
+function signUpsPerDay(signUps: readonly SignUpDay[], days: readonly DayCounts[]): number[] {
+  const known = new Map(signUps.map(({ day, accounts }) => [day, accounts]));
+  return days.map(({ day }) => known.get(day) ?? 0);
 }
 
 /** Counts only what reached a worker or should have, because rejected requests are the caller's fault. */
-function errorRate(days: readonly DayCounts[]): string {
-  const sum = (name: 'delivered' | 'test' | 'failed'): number => days.reduce((total, day) => total + day[name], 0);
+function errorRate(days: readonly DayCounts[]): Html {
+  const sum = (name: Series): number => sumOf(days.map((day) => day[name]));
   const failed = sum('failed');
   const all = sum('delivered') + sum('test') + failed;
-  return `${all === 0 ? '0' : ((failed / all) * 100).toFixed(2)} % (${count(failed)} of ${count(all)})`;
+  return html`${all === 0 ? '0' : ((failed / all) * 100).toFixed(2)} % <span class="small">${count(failed)} of ${count(all)}</span>`;
 }
 
 function revenue(counts: readonly PlanCount[], plans: PlanBook): number {

@@ -7,7 +7,7 @@ import type { User } from '../../store/people/user.ts';
 import { field } from '../account/fields.ts';
 import { form, seeOther } from '../account/frame.ts';
 import type { PublicForms } from '../account/public-forms.ts';
-import { isPrivatePath } from '../account/signed-in-routes.ts';
+import { homeOf, isPrivatePath } from '../account/signed-in-routes.ts';
 import { html } from '../html.ts';
 import type { AuthenticatedUser } from '../identity/identity.ts';
 import type { SessionGuard, Visit } from '../identity/session-guard.ts';
@@ -63,7 +63,7 @@ ${hasPasskey && passkeySignInForm(visit, next)}
       return await show(visit, user, { pending, next }, 'Wrong code, or it was used before.');
     }
     await sessionGuard.signIn(visit, authenticated);
-    return seeOther(visit, next || '/dashboard');
+    return seeOther(visit, next || homeOf(authenticated.user));
   });
 
   return async (visit, authenticated, next = '') => {
@@ -72,6 +72,6 @@ ${hasPasskey && passkeySignInForm(visit, next)}
       return await show(visit, user, { pending: twoFactor.begin(user), next });
     }
     await sessionGuard.signIn(visit, authenticated);
-    return seeOther(visit, next || '/dashboard');
+    return seeOther(visit, next || homeOf(authenticated.user));
   };
 }

@@ -11,7 +11,7 @@ import type { User } from '../../store/people/user.ts';
 import { field, time } from '../account/fields.ts';
 import { form, PRIVATE_HEADERS, seeOther, sendPrivate } from '../account/frame.ts';
 import type { PublicForms } from '../account/public-forms.ts';
-import { isPrivatePath, type SignedInRoutes } from '../account/signed-in-routes.ts';
+import { homeOf, isPrivatePath, type SignedInRoutes } from '../account/signed-in-routes.ts';
 import { type Html, html } from '../html.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { PasskeySignIn, PasskeyVisitor } from '../identity/passkey-sign-in.ts';
@@ -101,7 +101,7 @@ export function addPasskeySignIn(forms: PublicForms, dependencies: PasskeyDepend
     if (authenticated === undefined) return seeOther(visit, '/signin?done=passkey-refused');
     await sessionGuard.signIn(visit, authenticated);
     const next = fields.text('next');
-    return seeOther(visit, isPrivatePath(next) ? next : '/dashboard');
+    return seeOther(visit, isPrivatePath(next) ? next : homeOf(authenticated.user));
   });
 }
 

@@ -4,7 +4,7 @@ import type { KeySummary } from '../../store/accounts/keys.ts';
 import type { RenderKind, UsageDetail } from '../../store/ledger/usage-details.ts';
 import { count } from '../account/fields.ts';
 import { type Html, html } from '../html.ts';
-import { table } from '../tables.ts';
+import { entryList } from '../tables.ts';
 import { KIND_LABELS } from './usage-filter.ts';
 
 interface KeySums {
@@ -27,7 +27,7 @@ function sumsPerKey(details: readonly UsageDetail[]): Map<string | null, KeySums
   return new Map([...sums].toSorted(([, a], [, b]) => b.credits - a.credits || totalOf(b) - totalOf(a)));
 }
 
-/** The names of keys are links for visitors who may open them. `keyless` is what renders without a key are called. */
+/** Rows are links for visitors who may open the keys. `keyless` is what renders without a key are called. */
 export function keyUsageTable(
   details: readonly UsageDetail[],
   keys: readonly KeySummary[],
@@ -35,28 +35,45 @@ export function keyUsageTable(
 ): Html {
   const sums = sumsPerKey(details);
   if (sums.size === 0) return html`<p>No renders in this range.</p>`;
-  return table(
+  const most = Math.max(...[...sums.values()].map(({ credits }) => credits));
+  return entryList(
     'Usage per key',
-    ['Key', ...Object.values(KIND_LABELS), 'Test mode', 'Renders', 'Credits'],
-    [...sums].map(([keyId, sum]) => [
-      keyId === null ? keyless : keyLabel(keyId, keys, hasLinks),
-      ...(Object.keys(KIND_LABELS) as RenderKind[]).map((kind) => count(sum.renders[kind])),
-      count(sum.test),
-      count(totalOf(sum)),
-      count(sum.credits),
-    ]),
+    [
+      { label: 'Key', place: 'lead', isName: true },
+      { label: 'Share of credits', place: 'across' },
+      { label: 'Renders', place: 'below' },
+      { label: 'Credits', place: 'end', isNumber: true },
+    ],
+    [...sums].map(([keyId, sum]) => ({
+      ...(hasLinks && keys.some(({ id }) => id === keyId) && { href: `/dashboard/keys/${keyId}` }),
+      cells: [
+        keyId === null ? keyless : keyLabel(keyId, keys),
+        shareBar(sum.credits, most),
+        rendersLabel(sum),
+        count(sum.credits),
+      ],
+    })),
   );
+}
+
+/** Such as `1,200 image, 4 video, of these 3 test`. */
+function rendersLabel(sum: KeySums): string {
+  const kinds = (Object.keys(KIND_LABELS) as RenderKind[]).filter((kind) => sum.renders[kind] > 0);
+  const parts = kinds.map((kind) => `${count(sum.renders[kind])} ${KIND_LABELS[kind].toLowerCase()}`);
+  return `${parts.join(', ')}${sum.test > 0 ? `, of these ${count(sum.test)} test` : ''}`;
+}
+
+/** Decoration: the number of credits stands beside it. */
+function shareBar(credits: number, most: number): Html {
+  const width = most === 0 ? 0 : (credits / most) * 100;
+  return html`<svg class="meter" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true"><rect class="whole" width="100" height="4"/><rect class="part" width="${width.toFixed(1)}" height="4"/></svg>`;
 }
 
 function totalOf({ renders }: KeySums): number {
   return renders.image + renders.video + renders.overlay;
 }
 
-function keyLabel(keyId: string, keys: readonly KeySummary[], hasLinks: boolean): Html {
+function keyLabel(keyId: string, keys: readonly KeySummary[]): string {
   const key = keys.find(({ id }) => id === keyId);
-  if (key !== undefined) {
-    const name = hasLinks ? html`<a href="/dashboard/keys/${key.id}">${key.name}</a>` : key.name;
-    return html`${name} <code>…${key.lastFour}</code>`;
-  }
-  return html`deleted key`;
+  return key === undefined ? 'deleted key' : `${key.name} (…${key.lastFour})`;
 }

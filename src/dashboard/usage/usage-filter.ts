@@ -30,6 +30,11 @@ export const KIND_LABELS: Readonly<Record<RenderKind, string>> = {
   overlay: 'Overlay only',
 };
 
+/** Such as `last 30 days`. */
+export function rangeLabel({ range }: Pick<UsageFilter, 'range'>): string {
+  return RANGES[range].toLowerCase();
+}
+
 /** An unknown value counts as none. */
 export function usageFilterOf(visit: Pick<Visit, 'request'>, period: Period | undefined, today: Date): UsageFilter {
   const typed = queryOf(visit, 'range') ?? '';

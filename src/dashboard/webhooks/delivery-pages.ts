@@ -10,6 +10,7 @@ import { type Content, type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
 import { entryList } from '../tables.ts';
+import { factsList } from '../tiles.ts';
 import { assertConfirmed } from './assert-confirmed.ts';
 
 const PATH = '/dashboard/webhooks/deliveries';
@@ -27,13 +28,13 @@ export function addDeliveryPages(
       if (error instanceof AppError && error.code === 'invalid_fields') return [];
       throw error;
     });
-    const body = html`${deliveryTable(found.slice(0, PAGE_SIZE))}${pager(found, endpointId)}
+    const body = html`<div data-refresh>${deliveryTable(found.slice(0, PAGE_SIZE))}</div>${pager(found, endpointId)}
 <p class="small">Deliveries are kept for 30 days. <a href="/dashboard/webhooks">Back to webhooks</a></p>`;
-    return sendPrivate(site, visit, { title: 'Webhook deliveries', path: PATH, body });
+    return sendPrivate(site, visit, { title: 'Webhook deliveries', path: PATH, body, modules: ['refresh.js'] });
   });
   routes.page(`${PATH}/:id`, async (visit) => {
     const body = detailsBody(visit, await webhooks.findDelivery(visit.user.accountId, idOf(visit)));
-    return sendPrivate(site, visit, { title: 'Webhook delivery', path: PATH, body });
+    return sendPrivate(site, visit, { title: 'Webhook delivery', path: PATH, body, modules: ['refresh.js'] });
   });
   routes.action(`${PATH}/:id/resend`, async (visit) => {
     assertConfirmed(visit.user);
@@ -94,11 +95,11 @@ function detailsBody(visit: SignedInVisit, { delivery, body, attempts }: Deliver
     ['Webhook ID', html`<code>${messageId}</code>`],
   ];
   const again = html`<p class="actions"><button class="button" type="submit">Send again</button></p>`;
-  return html`<dl class="facts-list">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+  return html`${factsList(facts)}
 ${form(visit, `${PATH}/${id}/resend`, again)}
 <section aria-labelledby="body"><h2 id="body">Request body</h2>
 ${block(JSON.stringify(JSON.parse(body), undefined, 2), 'Request body')}</section>
-${attempts.map(attemptSection)}
+<div data-refresh aria-live="polite">${attempts.map(attemptSection)}</div>
 <p><a href="${PATH}">Back to all deliveries</a></p>`;
 }
 

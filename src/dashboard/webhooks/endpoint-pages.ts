@@ -2,7 +2,7 @@
 
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../../errors.ts';
-import type { WebhookChanges } from '../../webhooks/webhook-changes.ts';
+import type { CheckedEndpoint, WebhookChanges } from '../../webhooks/webhook-changes.ts';
 import type { User } from '../../store/people/user.ts';
 import { WEBHOOK_EVENTS } from '../../store/webhooks/webhook.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';
@@ -19,6 +19,7 @@ import {
   accountSecretSection,
   createSection,
   dangerSections,
+  editSection,
   type EndpointForm,
   endpointFacts,
   endpointTable,
@@ -42,8 +43,8 @@ export function addEndpointPages(routes: SignedInRoutes, { site, webhooks }: Web
 <p>Storybar sends a signed request to your server when a stored render ends. <a href="/docs/webhooks">How to receive webhooks</a></p>
 ${endpointTable(await webhooks.list(accountId))}
 <p><a href="${WEBHOOKS_PATH}/deliveries">All deliveries</a></p>
-${createSection(visit, typed)}
-${isConfirmed && accountSecretSection(visit, secrets)}`;
+<div class="columns">${createSection(visit, typed)}
+${isConfirmed && accountSecretSection(visit, secrets)}</div>`;
     const status = typed.fault === undefined ? 200 : 422;
     return sendPrivate(site, visit, { title: 'Webhooks', path: WEBHOOKS_PATH, body, status });
   };
@@ -51,13 +52,14 @@ ${isConfirmed && accountSecretSection(visit, secrets)}`;
   routes.page(WEBHOOKS_PATH, async (visit) => await showList(visit, { url: '', events: [] }));
   routes.action(WEBHOOKS_PATH, async (visit, fields) => {
     const typed = readEndpointForm(fields);
+    assertConfirmed(visit.user);
+    const checked = checkForm(webhooks, typed);
+    if ('fault' in checked) return await showList(visit, checked);
     try {
-      assertConfirmed(visit.user);
-      const checked = webhooks.check(typed.url, typed.events);
       const { endpoint } = await webhooks.create(visit.user.accountId, checked, actorOf(visit.user));
       return seeOther(visit, `${WEBHOOKS_PATH}/${endpoint.id}?done=webhook-created`);
     } catch (error) {
-      if (!(error instanceof AppError) || !['invalid_fields', 'too_many_webhooks'].includes(error.code)) throw error;
+      if (!(error instanceof AppError) || error.code !== 'too_many_webhooks') throw error;
       return await showList(visit, { ...typed, fault: error.message });
     }
   });
@@ -82,19 +84,35 @@ function addEndpointPage(routes: SignedInRoutes, { site, webhooks }: WebhookPage
     });
   };
 
-  routes.page(path, async (visit) => {
+  const show = async (visit: SignedInVisit, typed?: EndpointForm): Promise<FastifyReply> => {
     const { accountId } = visit.user;
     const endpoint = await webhooks.find(accountId, idOf(visit));
     const deliveries = await webhooks.listDeliveries(accountId, { limit: LATEST, endpointId: endpoint.id });
     const test = html`<button class="button" type="submit">Send test event</button>`;
     const body = html`${endpointFacts(endpoint)}
-${endpoint.isEnabled && form(visit, `${WEBHOOKS_PATH}/${endpoint.id}/test`, html`<p class="actions">${test}</p>`)}
-<section aria-labelledby="deliveries"><h2 id="deliveries">Latest deliveries</h2>
-${deliveryTable(deliveries)}
-<p><a href="${WEBHOOKS_PATH}/deliveries?endpoint=${endpoint.id}">All deliveries of this endpoint</a></p></section>
-${secretSection(visit, endpoint, await webhooks.secrets(accountId, endpoint.id))}
+<section aria-labelledby="deliveries">
+<div class="section-head"><h2 id="deliveries">Latest deliveries</h2><a href="${WEBHOOKS_PATH}/deliveries?endpoint=${endpoint.id}">All deliveries of this endpoint</a></div>
+<div data-refresh aria-live="polite">${deliveryTable(deliveries)}</div></section>
+<div class="columns">${editSection(visit, endpoint, typed ?? endpoint)}
+${secretSection(visit, endpoint, await webhooks.secrets(accountId, endpoint.id))}</div>
 ${dangerSections(visit, endpoint)}`;
-    return sendPrivate(site, visit, { title: 'Webhook endpoint', path: WEBHOOKS_PATH, body });
+    return sendPrivate(site, visit, {
+      title: 'Webhook endpoint',
+      path: WEBHOOKS_PATH,
+      actions: endpoint.isEnabled && form(visit, `${WEBHOOKS_PATH}/${endpoint.id}/test`, test),
+      body,
+      modules: ['refresh.js'],
+      status: typed?.fault === undefined ? 200 : 422,
+    });
+  };
+  routes.page(path, async (visit) => await show(visit));
+  routes.action(path, async (visit, fields) => {
+    const typed = readEndpointForm(fields);
+    assertConfirmed(visit.user);
+    const checked = checkForm(webhooks, typed);
+    if ('fault' in checked) return await show(visit, checked);
+    await webhooks.update(visit.user.accountId, idOf(visit), checked, actorOf(visit.user));
+    return seeOther(visit, `${WEBHOOKS_PATH}/${idOf(visit)}?done=webhook-changed`);
   });
   action('test', 'webhook-test', async (user, id) => {
     assertConfirmed(user);
@@ -116,6 +134,19 @@ ${dangerSections(visit, endpoint)}`;
 
 function readEndpointForm(fields: FormFields): EndpointForm {
   return { url: fields.text('url'), events: WEBHOOK_EVENTS.filter((event) => fields.text(event) !== '') };
+}
+
+/** Returns the form with what is wrong in it, in the words of the page instead of those of the API. */
+function checkForm(
+  webhooks: WebhookChanges,
+  typed: EndpointForm,
+): CheckedEndpoint | (EndpointForm & { readonly fault: string }) {
+  try {
+    return webhooks.check(typed.url, typed.events);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'invalid_fields') throw error;
+    return { ...typed, fault: error.message.replace(/^url\b/u, 'The URL').replaceAll(/\burl\b/gu, 'the URL') };
+  }
 }
 
 function overlapOf(fields: FormFields): number {

@@ -9,6 +9,7 @@ import { OVERLAPS } from '../account/key-changes.ts';
 import { type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import { entryList } from '../tables.ts';
+import { factsList } from '../tiles.ts';
 
 const PATH = '/dashboard/webhooks';
 
@@ -20,7 +21,7 @@ export interface EndpointForm {
 }
 
 export function endpointTable(endpoints: readonly WebhookEndpoint[]): Html {
-  if (endpoints.length === 0) return html`<p>No webhook endpoints yet.</p>`;
+  if (endpoints.length === 0) return html`<p>No webhook endpoints yet. Add one below, then send it a test event.</p>`;
   return entryList(
     'Webhook endpoints',
     [
@@ -47,31 +48,30 @@ function stateOf({ isEnabled, failingSince }: WebhookEndpoint): Html {
     : html`<span class="state warn">failing</span>`;
 }
 
-export function createSection(visit: SignedInVisit, { url, events, fault }: EndpointForm): Html {
-  return html`<section aria-labelledby="create">
+export function createSection(visit: SignedInVisit, typed: EndpointForm): Html {
+  return html`<section class="card" aria-labelledby="create">
 <h2 id="create">Add endpoint</h2>
-${form(
-  visit,
-  PATH,
-  html`${field({
-    name: 'url',
-    label: 'URL',
-    value: url,
-    autocomplete: 'off',
-    hint: `A public http or https URL. Up to ${MAX_ENDPOINTS} endpoints.`,
-    fault,
-    maxLength: 2_048,
-  })}
+${form(visit, PATH, endpointFields(typed, `A public http or https URL. Up to ${MAX_ENDPOINTS} endpoints.`, 'Add endpoint'), 'stacked')}
+</section>`;
+}
+
+export function editSection(visit: SignedInVisit, { id }: WebhookEndpoint, typed: EndpointForm): Html {
+  const hint = 'A public http or https URL. Waiting webhooks go to the new one.';
+  return html`<section class="card" aria-labelledby="edit">
+<h2 id="edit">URL and events</h2>
+${form(visit, `${PATH}/${id}`, endpointFields(typed, hint, 'Save'), 'stacked')}
+</section>`;
+}
+
+function endpointFields({ url, events, fault }: EndpointForm, hint: string, button: string): Html {
+  return html`${field({ name: 'url', label: 'URL', value: url, autocomplete: 'off', hint, fault, maxLength: 2_048 })}
 <fieldset class="choices"><legend>Events</legend>
 ${WEBHOOK_EVENTS.map(
   (event) =>
     html`<label><input type="checkbox" name="${event}"${events.includes(event) && html` checked`}> <code>${event}</code></label>\n`,
 )}<p class="small">None selected: all of them, including future ones.</p>
 </fieldset>
-<p class="actions"><button class="button" type="submit">Add endpoint</button></p>`,
-  'stacked',
-)}
-</section>`;
+<p class="actions"><button class="button quiet" type="submit">${button}</button></p>`;
 }
 
 export function endpointFacts(endpoint: WebhookEndpoint): Html {
@@ -89,7 +89,7 @@ export function endpointFacts(endpoint: WebhookEndpoint): Html {
     disabledReason === 'gone'
       ? 'The endpoint responded with 410 (Gone), so it was disabled.'
       : disabledReason === 'failing' && 'The endpoint accepted nothing for five days, so it was disabled.';
-  return html`<dl class="facts-list">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+  return html`${factsList(facts)}
 ${reason && html`<p class="caution">${reason}</p>`}`;
 }
 
@@ -98,7 +98,7 @@ export function secretSection(
   endpoint: WebhookEndpoint,
   secrets: readonly WebhookSecret[],
 ): Html {
-  return html`<section aria-labelledby="secret">
+  return html`<section class="card" aria-labelledby="secret">
 <h2 id="secret">Signing secret</h2>
 <p>Webhooks to this endpoint are signed with this secret. Your server needs it to verify them.</p>
 ${secretBlocks(secrets)}
@@ -108,7 +108,7 @@ ${rotateForm(visit, `${PATH}/${endpoint.id}/rotate`)}
 
 /** The section for the secret of `webhook_url` in requests. */
 export function accountSecretSection(visit: SignedInVisit, secrets: readonly WebhookSecret[]): Html {
-  return html`<section aria-labelledby="account-secret">
+  return html`<section class="card" aria-labelledby="account-secret">
 <h2 id="account-secret">Secret for <code>webhook_url</code></h2>
 <p>Webhooks to a URL that a request names are signed with this secret of your account.</p>
 ${secretBlocks(secrets)}
@@ -148,7 +148,7 @@ export function dangerSections(visit: SignedInVisit, { id, isEnabled }: WebhookE
 ${submit('disable', 'Disable endpoint', 'quiet')}
 </details>`;
   return html`<section aria-labelledby="change">
-<h2 id="change">Change endpoint</h2>
+<h2 id="change">Disable or delete</h2>
 ${isEnabled ? disable : submit('enable', 'Enable endpoint', '')}
 <details class="twice"><summary>Delete this endpoint</summary>
 <p>Waiting deliveries end. This can’t be undone.</p>
