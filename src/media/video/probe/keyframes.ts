@@ -18,10 +18,7 @@ const MAX_PARTS = 500;
  * Returns times in seconds after the first frame. Of each second, or longer part of a long video, only the first and the
  * last keyframe are listed, so the list is short and the time from a keyframe to a frame is never wrong by more than that.
  */
-export function keyframeTimes(
-  packets: readonly PacketInfo[],
-  { start, end, timeBase }: ShownSpan,
-): readonly number[] {
+export function keyframeTimes(packets: readonly PacketInfo[], { start, end, timeBase }: ShownSpan): readonly number[] {
   const times = packets
     .flatMap(({ pts, isKey, isShown }) => (isKey && isShown && pts !== undefined ? [pts] : []))
     .map((pts) => Math.max(0, (pts * timeBase.num) / timeBase.den - start))
