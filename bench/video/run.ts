@@ -1,6 +1,7 @@
 // Compares the time, memory, size and quality of a video render with the floor (the same decode and encode without
 // bars) and with common alternatives. Runs are interleaved, so load on the machine affects all; compare the ratios.
-// Usage: npm run bench:video -- [clip ... | timed | words], with BENCH_RUNS=3 for the number of runs
+// Usage: npm run bench:video -- [clip ... | own | timed | words], with BENCH_RUNS=3 for the number of runs. Without sample
+// media, all parts use a clip that is made for them.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -18,6 +19,7 @@ import { Stopwatch } from '../../src/render/timing.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
 import { type Contender, type Figures, hasFfmpeg, type Job, OURS, SYSTEM } from './contenders.ts';
 import { pipeFrames } from './frame-piping.ts';
+import { makeOwnClip } from './own-clip.ts';
 import { OverHttp } from './over-http.ts';
 import { OVERLAYS } from './overlays.ts';
 import { benchTimed } from './timed.ts';
@@ -113,16 +115,23 @@ async function bench(clip: string): Promise<void> {
   }
 }
 
+/** One minute of a story, the figure that buyers compare. */
+const OWN_CLIP = { width: 1_080, height: 1_920, frameRate: 30, seconds: 10, grain: 3, repeats: 6 } as const;
+const SMALL_CLIP = { width: 768, height: 432, frameRate: 30, seconds: 10, grain: 3, repeats: 1 } as const;
+
 const asked = process.argv.slice(2);
-const PARTS = ['timed', 'words'];
+const PARTS = ['own', 'timed', 'words'];
 const isAsked = (part: string): boolean => asked.length === 0 || asked.includes(part);
 const clips =
   asked.length > 0 ? asked.filter((clip) => !PARTS.includes(clip)) : DEFAULT_CLIPS.filter((clip) => existsSync(clip));
-if (clips.length === 0 && !PARTS.some(isAsked)) console.log('No sample clips found. Pass clips on the command line.');
 try {
   for (const clip of clips) await bench(clip);
-  if (hasFfmpeg() && isAsked('timed')) await benchTimed(TIMED_CLIP, work, RUNS);
-  if (hasFfmpeg() && isAsked('words')) await benchWords(TIMED_CLIP, work, RUNS);
+  if (isAsked('own')) await bench(await makeOwnClip(path.join(work, 'own.mp4'), OWN_CLIP));
+  if (hasFfmpeg() && (isAsked('timed') || isAsked('words'))) {
+    const small = existsSync(TIMED_CLIP) ? TIMED_CLIP : await makeOwnClip(path.join(work, 'small.mp4'), SMALL_CLIP);
+    if (isAsked('timed')) await benchTimed(small, work, RUNS);
+    if (isAsked('words')) await benchWords(small, work, RUNS);
+  }
 } finally {
   await server.stop();
   rmSync(work, { recursive: true, force: true });

@@ -2,7 +2,6 @@
 // must not grow with the number of words.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Overlay } from '../../src/caption/overlay.ts';
 import { parseForm } from '../../src/caption/form.ts';
@@ -55,10 +54,6 @@ function makeClip(source: string, file: string, seconds: number, size: string): 
 }
 
 export async function benchWords(source: string, work: string, runs: number): Promise<void> {
-  if (!existsSync(source)) {
-    console.log(`No sample clip ${source} for words.`);
-    return;
-  }
   const job = {
     clip: makeClip(source, path.join(work, 'words.mp4'), SECONDS, '1080x1920'),
     output: path.join(work, 'out.mp4'),
