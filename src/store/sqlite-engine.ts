@@ -27,6 +27,17 @@ const LOCK_TIMEOUT_MS = 5_000;
 /** Every other statement may write, for example `update ... returning` and `with ... update`. */
 const READS = /^\s*(?:(?:select|pragma|explain)\b|with\b(?!.*\b(?:insert|update|delete)\b))/isu;
 
+/** Whether a statement only reads, by its text. There are as many as the program has statements. */
+const readers = new Map<string, boolean>();
+
+function onlyReads(sql: string): boolean {
+  const known = readers.get(sql);
+  if (known !== undefined) return known;
+  const isReader = READS.test(sql);
+  readers.set(sql, isReader);
+  return isReader;
+}
+
 /**
  * The database was locked too long, has no space or a failing disk. That isn't the caller's fault, and a retry may
  * succeed.
@@ -160,7 +171,7 @@ export class SqliteEngine implements MaintainedEngine {
   }
 
   async all(sql: string, parameters: SqlParameters = {}): Promise<SqlRow[]> {
-    if (!READS.test(sql)) return await this.transaction(async (session) => await session.all(sql, parameters));
+    if (!onlyReads(sql)) return await this.transaction(async (session) => await session.all(sql, parameters));
     return await this.#exclusively(
       async () => await this.#untilUnlocked(async () => await this.#read(sql, parameters)),
     );

@@ -1,0 +1,41 @@
+// Bugs that are put in on purpose, one at a time, to show that the simulation finds them. Each changes one place of the real
+// code while it is loaded; `npm run simulate -- --bug <name>` runs with it.
+
+export const BUGS = {
+  'charge-again': {
+    what: 'A hold is charged whatever its state, so a repeated write charges twice.',
+    file: 'src/store/ledger/holds.ts',
+    find: "duration_ms = :durationMs where id = :renderId and state = 'reserved'",
+    replace: 'duration_ms = :durationMs where id = :renderId',
+  },
+  'abandoned-render': {
+    what: 'A render of a dead server is not claimed again.',
+    file: 'src/store/renders/render-claims.ts',
+    find: '(${ofAccount} and q.is_due = 0 and q.due_at <= :now ${IN_ORDER})',
+    replace: '(${ofAccount} and q.is_due = 0 and q.due_at <= :now and q.owner is null ${IN_ORDER})',
+  },
+  'lost-webhook': {
+    what: 'A webhook whose response is an error counts as delivered.',
+    file: 'src/webhooks/delivery-job.ts',
+    find: "if (error === undefined) return { kind: 'succeeded' };",
+    replace: "if (error === undefined || status === 503) return { kind: 'succeeded' };",
+  },
+  'kept-hold': {
+    what: 'The sweep deletes a dead server and leaves its holds.',
+    file: 'src/store/ledger/ledger.ts',
+    find: 'if (await this.#releaseLost(last)) released.push(last);',
+    replace: 'released.push(last);',
+  },
+  'old-attempt': {
+    what: 'An attempt that lost its lease can still end the render.',
+    file: 'src/store/renders/lock-attempt.ts',
+    find: "export const IS_LATEST = 'id = :renderId and attempts = :number and owner is not null';",
+    replace: "export const IS_LATEST = 'id = :renderId and :number = :number';",
+  },
+  'accepted-twice': {
+    what: 'A repeated request with the same idempotency key is accepted again.',
+    file: 'src/store/renders/accept-renders.ts',
+    find: 'if (known) return known;',
+    replace: "if (known && known.kind !== 'replayed') return known;",
+  },
+};
