@@ -28,6 +28,7 @@ const SECTIONS: Partial<Record<string, string>> = {
   format: 'Formats',
   fit: 'Size of the file',
   at: 'Covers',
+  max_bytes: 'Size in bytes',
   async: 'Asynchronous renders',
   deliver: 'Asynchronous renders',
   webhook_url: 'Webhooks',

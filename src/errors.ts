@@ -54,6 +54,7 @@ export type ErrorCode =
   | 'asset_unreachable'
   | 'strict_warnings'
   | 'at_out_of_range'
+  | 'cannot_fit'
   | 'internal_error'
   | 'overloaded'
   | 'out_of_memory'
@@ -107,6 +108,8 @@ interface AppErrorOptions {
   readonly upstreamStatus?: number;
   /** The warnings that `strict` refused. */
   readonly warnings?: readonly string[];
+  /** True if the render was charged all the same. */
+  readonly isCharged?: boolean;
   readonly cause?: unknown;
 }
 
@@ -128,6 +131,7 @@ export class AppError extends Error {
   readonly renewsAt: Date | undefined;
   readonly upstreamStatus: number | undefined;
   readonly warnings: readonly string[];
+  readonly isCharged: boolean;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     const { stackTraceLimit } = Error;
@@ -142,6 +146,7 @@ export class AppError extends Error {
     this.renewsAt = options.renewsAt;
     this.upstreamStatus = options.upstreamStatus;
     this.warnings = options.warnings ?? [];
+    this.isCharged = options.isCharged ?? false;
   }
 }
 

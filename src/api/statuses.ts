@@ -252,6 +252,12 @@ export const PROBLEMS = {
     title: 'Time after the end',
     advice: 'The video ends before `at`; `limit` is its length and `actual` the time, in seconds. Use an earlier time.',
   },
+  cannot_fit: {
+    status: 422,
+    title: 'File too large at any quality',
+    advice:
+      'Even at the lowest quality, the file is larger than `max_bytes`; `limit` and `actual` are in bytes. Raise `max_bytes`, or make the file smaller with `fit`. If this showed only after encoding, the render is charged.',
+  },
   rate_limited: {
     status: 429,
     title: 'Too many requests',

@@ -14,6 +14,7 @@ import {
   type FormatOf,
   FORMATS_OF,
   isFormatOf,
+  isLossy,
   type OutputFormat,
   type OutputSource,
   WRITTEN_FORMATS,
@@ -26,6 +27,8 @@ export interface RequestedOutput {
   readonly quality?: number;
   /** The color space of a JPEG that stays a JPEG. Default: `source`. */
   readonly colorSpace?: ColorSpace;
+  /** The most bytes of the file. The quality follows from it. */
+  readonly maxBytes?: number;
   /** The time of the frame that becomes the file, in seconds from the first frame of a video. */
   readonly at?: number;
   /** The size of the file, and how the asset gets it. Without it, the file has the size of the asset. */
@@ -54,16 +57,32 @@ export function parseOutput(fields: FieldReader, source: OutputSource | undefine
   const quality = parseQuality(fields);
   const colorSpace = parseColorSpace(fields);
   const at = fields.seconds('at', FILE_FIELDS.at.maximum, 'from 0');
+  const maxBytes = parseMaxBytes(fields);
   const drawnOn = source && drawnOnFor(source, at);
   if (source && drawnOn === undefined) fields.faults.push(AT_NEEDS_VIDEO);
   if (format && drawnOn && !isFormatOf(drawnOn, format)) fields.faults.push(formatFault(format, drawnOn));
-  return present({ format, quality, colorSpace, at });
+  const sizeFault = maxBytes === undefined ? undefined : maxBytesFault(format, drawnOn);
+  if (sizeFault) fields.faults.push(sizeFault);
+  if (maxBytes !== undefined && quality !== undefined) {
+    fields.add('max_bytes', 'conflict', 'Send either max_bytes or quality, not both.');
+  }
+  return present({ format, quality, colorSpace, at, maxBytes });
 }
 
-export function assertFormatFits({ format, at }: RequestedOutput, source: OutputSource): void {
+/** `drawnOn` is undefined while it isn't known yet. */
+function maxBytesFault(format: OutputFormat | undefined, drawnOn: OutputSource | undefined): FieldFault | undefined {
+  const file = format ?? (drawnOn && defaultFormat(drawnOn));
+  if (file === undefined || (drawnOn !== 'canvas' && (file === 'mp4' || isLossy(file)))) return undefined;
+  const detail = `Max_bytes is for jpeg, mp4, and webp with an asset; the file would be a lossless ${file}. Set format, or leave out max_bytes.`;
+  return { pointer: '#/max_bytes', code: 'conflict', detail };
+}
+
+export function assertFormatFits({ format, at, maxBytes }: RequestedOutput, source: OutputSource): void {
   const drawnOn = drawnOnFor(source, at);
   if (drawnOn === undefined) throw refusal(AT_NEEDS_VIDEO);
   if (format !== undefined && !isFormatOf(drawnOn, format)) throw refusal(formatFault(format, drawnOn));
+  const sizeFault = maxBytes === undefined ? undefined : maxBytesFault(format, drawnOn);
+  if (sizeFault) throw refusal(sizeFault);
 }
 
 /** With `at`, captions are drawn on a frame. Returns undefined for a source without frames. */
@@ -80,8 +99,13 @@ export function formatFor<Source extends OutputSource>(source: Source, { format 
 }
 
 /** For values that don't come from a form. */
-export function checkOutput({ format, quality, colorSpace }: RequestedOutput, source: OutputSource): RequestedOutput {
-  if (format !== undefined) assertFormatFits({ format }, source);
+export function checkOutput(
+  { format, quality, colorSpace, maxBytes }: RequestedOutput,
+  source: OutputSource,
+): RequestedOutput {
+  if (format !== undefined || maxBytes !== undefined) {
+    assertFormatFits({ ...(format && { format }), ...(maxBytes !== undefined && { maxBytes }) }, source);
+  }
   if (quality !== undefined && !(Number.isInteger(quality) && quality >= 1 && quality <= MAX_QUALITY)) {
     const detail = `Quality must be a whole number between 1 and ${MAX_QUALITY}; got ${quality}.`;
     throw refusal({ pointer: '#/quality', code: 'out_of_range', detail });
@@ -89,18 +113,19 @@ export function checkOutput({ format, quality, colorSpace }: RequestedOutput, so
   const faults: FieldFault[] = [];
   choice(colorSpace, COLOR_SPACES, 'Color_space', '#/color_space', faults);
   for (const fault of faults) throw refusal(fault);
-  return present({ format, quality, colorSpace, at: undefined });
+  return present({ format, quality, colorSpace, at: undefined, maxBytes });
 }
 
 type FileOutput = Omit<RequestedOutput, 'fit'>;
 type Given<Values> = { readonly [Name in keyof Values]: Values[Name] | undefined };
 
-function present({ format, quality, colorSpace, at }: Given<Required<FileOutput>>): FileOutput {
+function present({ format, quality, colorSpace, at, maxBytes }: Given<Required<FileOutput>>): FileOutput {
   return {
     ...(format !== undefined && { format }),
     ...(quality !== undefined && { quality }),
     ...(colorSpace !== undefined && { colorSpace }),
     ...(at !== undefined && { at }),
+    ...(maxBytes !== undefined && { maxBytes }),
   };
 }
 
@@ -120,6 +145,15 @@ function parseQuality(fields: FieldReader): number | undefined {
   if (quality === undefined || (quality >= 1 && quality <= MAX_QUALITY)) return quality;
   const detail = `Quality must be between 1 and ${MAX_QUALITY}; got ${fields.shown('quality')}.`;
   fields.add('quality', 'out_of_range', detail);
+  return undefined;
+}
+
+function parseMaxBytes(fields: FieldReader): number | undefined {
+  const { minimum, maximum } = FILE_FIELDS.max_bytes;
+  const bytes = fields.integer('max_bytes', 'bytes');
+  if (bytes === undefined || (bytes >= minimum && bytes <= maximum)) return bytes;
+  const detail = `Max_bytes must be between ${minimum} and ${maximum}; got ${fields.shown('max_bytes')}.`;
+  fields.add('max_bytes', 'out_of_range', detail);
   return undefined;
 }
 

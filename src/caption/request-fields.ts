@@ -34,6 +34,8 @@ import { NAME_OR_STYLE } from './style.ts';
 import { DEFAULT_PRESET, STYLE_PRESETS } from './style-presets.ts';
 import { MAX_WORD_GRAPHEMES, MAX_WORDS } from './words/timed-words.ts';
 
+/** The lowest `max_bytes`. */
+const MIN_MAX_BYTES = 20_000;
 /** A day, which is more than any plan allows. */
 const MAX_SECONDS = 86_400;
 
@@ -183,6 +185,14 @@ export const FILE_FIELDS = {
       'Color space of a JPEG that stays a JPEG. `source` keeps its color profile and its pixels, and draws the captions in the ' +
       'colors of the profile. `srgb` converts it, which compresses it again. An image that is compressed again is always sRGB, ' +
       `and so is every other format, for which this is ignored. Default: \`${COLOR_SPACES[0]}\`.`,
+  },
+  max_bytes: {
+    type: 'integer',
+    minimum: MIN_MAX_BYTES,
+    maximum: 10_000_000_000,
+    description:
+      'The most bytes of the finished file, for `jpeg`, `mp4`, and `webp` with an asset. It has the best quality that fits, which ' +
+      '`x-quality` names. A `conflict` with `quality` and with other formats.',
   },
   at: {
     type: 'number',

@@ -89,6 +89,7 @@ export const EXIT_CODES = {
   asset_frame_rate_too_high: 65,
   asset_too_heavy: 65,
   at_out_of_range: 65,
+  cannot_fit: 65,
   asset_undecodable: 65,
   asset_unreachable: 69,
   strict_warnings: 65,

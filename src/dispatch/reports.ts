@@ -98,6 +98,7 @@ const factsSchema = sizeSchema.extend({
     .default([]),
   layout: z.array(barReportSchema).max(MAX_BARS).exactOptional(),
   sourcePixels: z.enum(SOURCE_PIXELS).exactOptional(),
+  quality: z.int().min(0).max(100).exactOptional(),
   // Timings become a response header.
   timings: boundedRecord(z.string().regex(/^\w{1,32}$/u), z.number().min(0).max(MAX_MILLISECONDS), MAX_TIMINGS),
 });

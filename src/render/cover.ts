@@ -25,6 +25,6 @@ export async function renderCover(
     if (strokes) strokeImage(strokes, image);
   });
   const asset = new Uint8Array();
-  const bytes = await stopwatch.step('encode', () => encodeImage(image, recipe.output, { asset, signal }));
-  return { bytes, ...recipe.canvas, ...facts, timings: stopwatch.timings };
+  const encoded = await stopwatch.step('encode', () => encodeImage(image, recipe.output, { asset, signal }));
+  return { ...encoded, ...recipe.canvas, ...facts, timings: stopwatch.timings };
 }

@@ -9,6 +9,7 @@ import { encodePng } from '../raster/png/photo.ts';
 import { writeTransparentPng } from '../raster/png/transparent.ts';
 import { strokeImage } from '../raster/strokes.ts';
 import type { ImageOutput } from './image-output.ts';
+import { encodeWithin } from './size-limit.ts';
 import type { TransparentRecipe } from './recipe.ts';
 import type { RenderTools } from './renderer-tools.ts';
 
@@ -22,15 +23,23 @@ export async function encodeImage(
   image: RawImage,
   output: ImageOutput,
   { asset, signal }: EncodeContext,
-): Promise<Buffer> {
-  switch (output.format) {
-    case 'png':
-      return await encodePng(image, signal);
-    case 'jpeg':
-      return likeSource(image, output, asset) ?? (await encodeJpeg(image, output.quality));
-    case 'webp':
-      return await encodeWebp(image, output.quality);
+): Promise<EncodedImage> {
+  if (output.format === 'png') return { bytes: await encodePng(image, signal) };
+  const encode = output.format === 'jpeg' ? encodeJpeg : encodeWebp;
+  if (output.maxBytes !== undefined) {
+    return await encodeWithin(output.maxBytes, async (quality) => {
+      signal?.throwIfAborted();
+      return await encode(image, quality);
+    });
   }
+  const kept = output.format === 'jpeg' ? likeSource(image, output, asset) : undefined;
+  return { bytes: kept ?? (await encode(image, output.quality)) };
+}
+
+interface EncodedImage {
+  readonly bytes: Buffer;
+  /** Set if a limit of the size decided about it. */
+  readonly quality?: number;
 }
 
 function likeSource(

@@ -5,13 +5,16 @@ import { COLOR_SPACES, type FormatOf, isLossy, type LossyFormat, OUTPUT_FORMATS 
 import { DEFAULT_QUALITY } from '../caption/request-fields.ts';
 import type { Size } from '../layout/geometry.ts';
 import { AppError } from '../errors.ts';
+import { assertImageCanFit } from './size-limit.ts';
 
 export type ImageOutput =
   | { readonly format: Exclude<FormatOf<'image'>, LossyFormat> }
-  | { readonly format: Exclude<LossyFormat, 'jpeg'>; readonly quality: number }
+  | { readonly format: Exclude<LossyFormat, 'jpeg'>; readonly quality: number; readonly maxBytes?: number }
   | {
       readonly format: 'jpeg';
       readonly quality: number;
+      /** The most bytes. Then the best quality that fits replaces the one above. */
+      readonly maxBytes?: number;
       /**
        * Keeps the compressed data of a JPEG outside the bars if its encoding allows it. The quality is for other JPEGs.
        */
@@ -44,6 +47,12 @@ export interface SourceFacts {
 }
 
 export function imageOutput(requested: RequestedOutput, source: SourceFacts): ImageOutput {
+  const output = qualityOutput(requested, source);
+  const { maxBytes } = requested;
+  return maxBytes === undefined || output.format === 'png' ? output : { ...output, maxBytes };
+}
+
+function qualityOutput(requested: RequestedOutput, source: SourceFacts): ImageOutput {
   const { isScaled, isConverted, orientation } = source;
   const format = formatFor('image', requested);
   const { quality, colorSpace = COLOR_SPACES[0] } = requested;
@@ -61,7 +70,11 @@ export function transparentOutput(requested: RequestedOutput): TransparentOutput
   return { format: formatFor('canvas', requested) };
 }
 
-export function assertEncodable({ width, height }: Size, { format }: ImageOutput): void {
+export function assertEncodable({ width, height }: Size, output: ImageOutput): void {
+  const { format } = output;
+  if (output.format !== 'png' && output.maxBytes !== undefined) {
+    assertImageCanFit({ width, height }, output.format, output.maxBytes);
+  }
   const side = Math.max(width, height);
   const limit = OUTPUT_FORMATS[format].maxSide;
   if (side <= limit) return;

@@ -38,6 +38,8 @@ export interface RenderFacts {
   readonly layout?: readonly BarReport[];
   /** For JPEGs: tells whether the image outside the bars is the compressed data of the asset. */
   readonly sourcePixels?: SourcePixels;
+  /** The quality that a limit of the size led to: 1 to 100, or the constant rate factor of a video. */
+  readonly quality?: number;
   readonly timings: Timings;
 }
 
@@ -61,7 +63,10 @@ export async function renderOnImage(
   tools: RenderTools,
   signal?: AbortSignal,
 ): Promise<Rendered> {
-  return (await renderKeepingSource(recipe, asset, tools)) ?? (await renderPixels(recipe, asset, tools, signal));
+  const kept = await renderKeepingSource(recipe, asset, tools);
+  const { output } = recipe;
+  const maxBytes = (output.format === 'jpeg' ? output.maxBytes : undefined) ?? Number.POSITIVE_INFINITY;
+  return kept && kept.bytes.length <= maxBytes ? kept : await renderPixels(recipe, asset, tools, signal);
 }
 
 /** Draws on the compressed data of a JPEG. Returns `undefined` where that isn't possible. */
@@ -148,9 +153,9 @@ async function renderPixels(
     bakeBands(image, bands);
     if (strokes) strokeImage(strokes, image);
   });
-  const bytes = await stopwatch.step('encode', () => encodeImage(image, recipe.output, { asset, signal }));
+  const encoded = await stopwatch.step('encode', () => encodeImage(image, recipe.output, { asset, signal }));
   const source = recipe.output.format === 'jpeg' ? ({ sourcePixels: 'reencoded' } as const) : {};
-  return { bytes, ...canvas, ...facts, warnings, ...source, timings: stopwatch.timings };
+  return { ...encoded, ...canvas, ...facts, warnings, ...source, timings: stopwatch.timings };
 }
 
 /** How much smaller a copy is that only shows how bright the photo is. JPEG decoders make it without reading all details. */

@@ -15,6 +15,7 @@ import type { Cut } from '../media/video/probe/cuts.ts';
 import type { VideoProbe } from '../media/video/probe/probe.ts';
 import { startOffset } from '../media/video/probe/timing.ts';
 import type { TranscodePlan, VideoPiece } from '../media/video/transcode-plan.ts';
+import { cannotFit } from './size-limit.ts';
 import { larger, type RecipeBase } from './recipe.ts';
 
 export interface VideoRecipe extends RecipeBase, TranscodePlan {
@@ -26,6 +27,8 @@ export interface VideoRecipe extends RecipeBase, TranscodePlan {
   readonly isAudioDropped?: boolean;
   /** Places where the video can be cut, to render it on several workers. */
   readonly cuts: readonly Cut[];
+  /** The most bytes of the output. */
+  readonly maxBytes?: number;
   /** Set when several workers share the video. */
   readonly piece?: VideoPiece;
 }
@@ -59,7 +62,7 @@ export function composeVideoRecipe(
   probe: VideoProbe,
   overlays: readonly Overlay[],
   limits: VideoLimits,
-  { fit: requestedFit }: Pick<RequestedOutput, 'fit'> = {},
+  { fit: requestedFit, maxBytes }: Pick<RequestedOutput, 'fit' | 'maxBytes'> = {},
 ): VideoRecipe {
   assertWithinLimits(probe, limits);
   const { video, audio, durationSeconds, format } = probe;
@@ -67,6 +70,7 @@ export function composeVideoRecipe(
   const frameStep = frameStepFor(probe, limits);
   const frameRate = probe.frameRate / frameStep;
   const enlargement = Math.max(1, (canvas.width * canvas.height) / (probe.width * probe.height));
+  if (maxBytes !== undefined) assertVideoCanFit(canvas, video.frames / frameStep, maxBytes);
   const encoder = encoderSettings(canvas, frameRate, { codec: video.codec, bitRate: video.bitRate * enlargement });
   const offset = startOffset(video.start, audio?.start);
   const soundLead = video.start - offset;
@@ -76,8 +80,8 @@ export function composeVideoRecipe(
     canvas,
     overlays,
     attemptMs: attemptMs(larger(canvas, probe), video.frames) + MS_PER_BAR * overlays.length,
-    // Whether a frame is kept depends on the frames before it, so the parts would not fit together.
-    cuts: frameStep === 1 ? probe.cuts : [],
+    // Whether a frame is kept, and its quality under a limit, depend on other frames, so parts would not fit together.
+    cuts: frameStep === 1 && maxBytes === undefined ? probe.cuts : [],
     durationSeconds,
     lastFrame: Math.max(0, video.lastStart - video.start),
     format,
@@ -90,6 +94,7 @@ export function composeVideoRecipe(
     offset,
     steps,
     ...fitted,
+    ...(maxBytes !== undefined && { maxBytes }),
     encoder,
     bounds: {
       frames: video.frames * 2 + FRAME_SLACK,
@@ -114,6 +119,15 @@ function fittedVideo(
   const isSoft = assertEnlargement(source, fit);
   const steps = [...filterSteps(video), ...fitSteps(source, fit)];
   return { canvas, steps, fit, source, ...(isSoft && { isUpscaled: true }) };
+}
+
+/** The fewest bits per pixel and frame that are worth trying. Video that hardly moves needs about twice as many at the lowest quality. */
+const MIN_BITS_PER_PIXEL = 0.001;
+
+function assertVideoCanFit({ width, height }: Size, frames: number, maxBytes: number): void {
+  const least = Math.ceil((width * height * frames * MIN_BITS_PER_PIXEL) / 8);
+  if (least > maxBytes)
+    throw cannotFit(maxBytes, least, `A video of ${Math.ceil(frames)} frames and ${width}x${height} pixels`);
 }
 
 /** Far above any compressed audio. Uncompressed audio is encoded, so it never reaches the output. */

@@ -1,7 +1,8 @@
 import { NO_BARS } from '../media/video/frames/bar-blender.ts';
 import { encodePiece } from '../media/video/segments/piece.ts';
 import { transcode } from '../media/video/transcode.ts';
-import type { TranscodeOptions } from '../media/video/transcode-plan.ts';
+import type { TranscodeFacts, TranscodeOptions } from '../media/video/transcode-plan.ts';
+import { transcodeWithin } from '../media/video/transcode-within.ts';
 import { isTimed } from '../caption/timing-field.ts';
 import { strokesFor } from '../layout/watermark.ts';
 import { BarTimeline } from './bar-timeline.ts';
@@ -40,7 +41,19 @@ export async function renderOnVideo(
   const facts = await stopwatch.step('encode', () =>
     piece
       ? encodePiece(recipe, piece, { asset: assetPath, output: outPath }, timeline, options)
-      : transcode(recipe, assetPath, outPath, timeline, options),
+      : encodeWhole(recipe, assetPath, outPath, timeline, options),
   );
   return { ...recipe.canvas, ...facts, bars, missingGlyphs, warnings, timings: stopwatch.timings };
+}
+
+async function encodeWhole(
+  recipe: VideoRecipe,
+  assetPath: string,
+  outPath: string,
+  timeline: BarTimeline,
+  options: TranscodeOptions,
+): Promise<TranscodeFacts & Pick<RenderFacts, 'quality'>> {
+  const { maxBytes } = recipe;
+  if (maxBytes === undefined) return await transcode(recipe, assetPath, outPath, timeline, options);
+  return await transcodeWithin(maxBytes, recipe, assetPath, outPath, timeline, options);
 }

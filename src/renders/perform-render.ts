@@ -3,6 +3,7 @@
 // probe -> compose -> strict -> reserve -> render -> deliver, or release
 
 import { stat } from 'node:fs/promises';
+import { AppError } from '../errors.ts';
 import type { Lease } from '../dispatch/renderer.ts';
 import type { Asset } from '../media/asset.ts';
 import { type LazyDirectory, rethrowAsStorageError } from '../media/work-area.ts';
@@ -82,9 +83,16 @@ export async function performRender<Paid extends Payment, Result>(order: RenderO
   try {
     return await order.deliver(await draw(order, recipe, started), paid);
   } catch (error) {
-    await paid.release(error, performance.now() - started);
-    throw error;
+    const ending = afterEncoding(error);
+    await paid.release(ending, performance.now() - started);
+    throw ending;
   }
+}
+
+/** A file that turned out to be too large took as much work as any other, so it is charged. */
+function afterEncoding(error: unknown): unknown {
+  if (!(error instanceof AppError) || error.code !== 'cannot_fit') return error;
+  return new AppError(error.code, error.message, { ...(error.limit && { limit: error.limit }), isCharged: true });
 }
 
 async function draw(

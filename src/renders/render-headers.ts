@@ -26,6 +26,7 @@ export function renderHeaders({ renderId, kind, format, facts, receiveMs, render
     'x-render-duration-ms': String(Math.max(1, Math.round(renderMs))),
     'server-timing': serverTiming({ receive: receiveMs, ...facts.timings }),
     ...(facts.sourcePixels && { 'x-source-pixels': facts.sourcePixels }),
+    ...(facts.quality !== undefined && { 'x-quality': String(facts.quality) }),
     ...(facts.warnings.length > 0 && { 'x-warnings': facts.warnings.join(', ') }),
     ...(facts.missingGlyphs > 0 && { 'x-missing-glyphs': String(facts.missingGlyphs) }),
   };

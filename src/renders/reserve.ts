@@ -82,7 +82,10 @@ export class CreditReservations {
         if (isEnded) return;
         isEnded = true;
         const ending: Ending = { outcome: outcomeOf(error), durationMs };
-        await this.#end(renderId, async () => await this.#ledger.release(renderId, ending));
+        const isCharged = error instanceof AppError && error.isCharged;
+        await this.#end(renderId, async () =>
+          isCharged ? await this.#ledger.settle(renderId, ending) : await this.#ledger.release(renderId, ending),
+        );
       },
       breakOff: async (broken, durationMs, remember) => {
         isEnded = true;

@@ -167,7 +167,7 @@ export class StoredRenderJob implements LeasedJob {
         return;
       }
       const problem = toProblem(error, this.id, publicUrl);
-      const failure = { error: JSON.stringify(problem), code: error.code, durationMs };
+      const failure = { error: JSON.stringify(problem), code: error.code, durationMs, isCharged: error.isCharged };
       await write(async () => await renders.fail(attempt, failure));
       const ageMs = Date.now() - render.createdAt.getTime();
       metrics.asyncEnded(render.sourceType, false, { ms: durationMs, ageMs });

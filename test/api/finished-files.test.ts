@@ -1,4 +1,4 @@
-// Files that are ready to post: any frame size, covers of videos.
+// Files that are ready to post: any frame size, covers of videos, limits of the size.
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { plainPng } from '../pictures.ts';
-import { form, post, problemOf } from '../running-server.ts';
+import { noisyJpeg, plainPng } from '../pictures.ts';
+import { form, post, problemOf, until } from '../running-server.ts';
 import { type SharedServer, sharedServer } from '../shared-server.ts';
 
 const CLIP = readFileSync(path.resolve(import.meta.dirname, '../../examples/clip.mp4'));
@@ -104,5 +104,52 @@ describe('at', () => {
     expect(await layout({ duration: 30, at: 2 })).toMatchObject({ credits: 1 });
     expect(await layout({ duration: 30, at: 31 })).toMatchObject({ code: 'at_out_of_range' });
     expect(await layout({ at: 2 })).toMatchObject({ code: 'invalid_fields' });
+  });
+});
+
+describe('max_bytes', () => {
+  it('returns the best quality that fits, of images and videos', async () => {
+    const noise = await noisyJpeg(400, 300);
+    const fields = { asset: noise, text: 'Hello', format: 'webp', max_bytes: '30000' };
+    const image = await post(server, form(fields));
+    expect((await image.arrayBuffer()).byteLength).toBeLessThanOrEqual(30_000);
+    expect(Number(image.headers.get('x-quality'))).toBeGreaterThan(1);
+    const video = await post(server, form({ asset: CLIP, text: 'Hello', max_bytes: '100000' }));
+    expect((await video.arrayBuffer()).byteLength).toBeLessThanOrEqual(100_000);
+    expect(Number(video.headers.get('x-quality'))).toBeGreaterThanOrEqual(19);
+  });
+
+  it('returns 400 with every fault for quality and for formats without a quality', async () => {
+    expect(await faultsOf({ asset: png, max_bytes: '100' })).toEqual([400, '#/max_bytes out_of_range']);
+    expect(await faultsOf({ asset: png, max_bytes: '50000', quality: '50' })).toEqual([
+      400,
+      '#/max_bytes conflict',
+      '#/max_bytes conflict',
+    ]);
+    expect(await faultsOf({ width: '100', height: '100', format: 'webp', max_bytes: '50000' })).toEqual([
+      400,
+      '#/max_bytes conflict',
+    ]);
+  });
+
+  it.each(['bytes', 'url'])(
+    'charges a render that turns out to be too large only after encoding: %s',
+    async (deliver) => {
+      const noise = await noisyJpeg(4_000, 3_000);
+      const fields = { asset: noise, text: 'Hello', format: 'jpeg', max_bytes: '80000', deliver };
+      const response = await post(server, form(fields));
+      expect(await problemOf(response)).toMatchObject({ status: 422, code: 'cannot_fit', limit: 80_000 });
+      expect(response.headers.get('x-credits-charged')).toBe('1');
+    },
+  );
+
+  it('charges an asynchronous one, too', async () => {
+    const noise = await noisyJpeg(4_000, 3_000);
+    const fields = { asset: noise, text: 'Hello', format: 'jpeg', max_bytes: '80000', async: 'true' };
+    const { id } = (await (await post(server, form(fields))).json()) as { id: string };
+    const find = async (): Promise<{ status: string; credits?: number; error?: { code: string } }> =>
+      (await (await fetch(`${server.url}/v1/renders/${id}`, { headers: { 'x-api-key': server.key } })).json()) as never;
+    await until(async () => (await find()).status === 'failed');
+    expect(await find()).toMatchObject({ error: { code: 'cannot_fit' }, credits: 1 });
   });
 });

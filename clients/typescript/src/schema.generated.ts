@@ -644,6 +644,8 @@ export interface components {
              * @enum {string}
              */
             color_space?: "source" | "srgb";
+            /** @description The most bytes of the finished file, for `jpeg`, `mp4`, and `webp` with an asset. It has the best quality that fits, which `x-quality` names. A `conflict` with `quality` and with other formats. */
+            max_bytes?: number;
             /** @description Seconds from the first frame of a video. Instead of the video, the finished file is an image of the frame at that time, with the captions it shows: `png` (default), `jpeg` (or `jpg`) or `webp`. */
             at?: number;
             /** @description Gives an image or a video the size of `width` and `height`, which are required then. `blur` shows all of it in front of a blurred, darker copy; `crop` fills the frame and cuts off what is too much on two sides; `pad` shows all of it on black, or on the color of an object such as `{"mode": "pad", "color": "#ffffff"}`, which forms send as JSON text. Captions are laid out on the result. Videos need even sides of up to 4,096 pixels. Nothing is enlarged more than 4 times. */
@@ -711,6 +713,8 @@ export interface components {
              * @enum {string}
              */
             color_space?: "source" | "srgb";
+            /** @description The most bytes of the finished file, for `jpeg`, `mp4`, and `webp` with an asset. It has the best quality that fits, which `x-quality` names. A `conflict` with `quality` and with other formats. */
+            max_bytes?: number;
             /** @description Seconds from the first frame of a video. Instead of the video, the finished file is an image of the frame at that time, with the captions it shows: `png` (default), `jpeg` (or `jpg`) or `webp`. */
             at?: number;
             /** @description Gives an image or a video the size of `width` and `height`, which are required then. `blur` shows all of it in front of a blurred, darker copy; `crop` fills the frame and cuts off what is too much on two sides; `pad` shows all of it on black, or on the color of an object such as `{"mode": "pad", "color": "#ffffff"}`, which forms send as JSON text. Captions are laid out on the result. Videos need even sides of up to 4,096 pixels. Nothing is enlarged more than 4 times. */
@@ -1265,7 +1269,7 @@ export interface components {
              * @description Stable error code. New codes may be added; handle unknown ones by `status`.
              * @enum {string}
              */
-            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "style_not_found" | "too_many_styles" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "at_out_of_range" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures" | "internal_error" | "overloaded" | "out_of_memory" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
+            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "style_not_found" | "too_many_styles" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "at_out_of_range" | "cannot_fit" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures" | "internal_error" | "overloaded" | "out_of_memory" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
             /** @description Only with `invalid_fields`: every invalid field. */
             errors?: components["schemas"]["FieldFault"][];
             /** @description Only with limits that are exceeded: the limit. */
@@ -1532,6 +1536,8 @@ export interface components {
          *
          *     `at_out_of_range`: The video ends before `at`; `limit` is its length and `actual` the time, in seconds. Use an earlier time.
          *
+         *     `cannot_fit`: Even at the lowest quality, the file is larger than `max_bytes`; `limit` and `actual` are in bytes. Raise `max_bytes`, or make the file smaller with `fit`. If this showed only after encoding, the render is charged.
+         *
          *     `asset_undecodable`: The format is supported, but the file is damaged or incomplete. Export it again.
          *
          *     `asset_unreachable`: The server of `asset_url` is unreachable, too slow or responds with an error, whose status is in `upstream_status`. Check that the URL works without signing in.
@@ -1557,7 +1563,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "idempotency_mismatch" | "at_out_of_range" | "asset_undecodable" | "asset_unreachable" | "strict_warnings";
+                    code?: "idempotency_mismatch" | "at_out_of_range" | "cannot_fit" | "asset_undecodable" | "asset_unreachable" | "strict_warnings";
                 };
             };
         };
@@ -3062,6 +3068,8 @@ export interface components {
         "x-render-duration-ms": number;
         /** @description Number of unsupported characters, which appear as boxes. Absent when there are none. */
         "x-missing-glyphs": number;
+        /** @description Only with `max_bytes`, unless the pixels of a JPEG are kept: the quality that fits, 1 to 100, or the constant rate factor of an MP4 (lower is better). */
+        "x-quality": number;
         /** @description Comma-separated codes, absent when there are none. About captions: `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `font_fallback`, `word_times_estimated`, `text_too_small`. About the asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`, `upscaled`. More may be added. */
         "x-warnings": string;
         /** @description Credits charged for this render. 0 for errors, test keys and replays. */
@@ -3149,6 +3157,7 @@ export interface operations {
                     "x-source-pixels": components["headers"]["x-source-pixels"];
                     "x-render-duration-ms": components["headers"]["x-render-duration-ms"];
                     "x-missing-glyphs": components["headers"]["x-missing-glyphs"];
+                    "x-quality": components["headers"]["x-quality"];
                     "x-warnings": components["headers"]["x-warnings"];
                     "x-credits-charged": components["headers"]["x-credits-charged"];
                     "x-credits-remaining": components["headers"]["x-credits-remaining"];

@@ -94,8 +94,9 @@ function unitsOf(recipe: Recipe): number {
   return recipe.kind === 'video' ? megapixels * Math.max(1, framesOf(recipe)) : megapixels;
 }
 
-function framesOf({ piece, video, frameStep }: VideoRecipe): number {
-  return piece?.frames ?? video.frames * (DROPPED_FRAME_COST + (1 - DROPPED_FRAME_COST) / frameStep);
+function framesOf({ piece, video, frameStep, maxBytes }: VideoRecipe): number {
+  const encodes = maxBytes === undefined ? 1 : 2;
+  return piece?.frames ?? encodes * video.frames * (DROPPED_FRAME_COST + (1 - DROPPED_FRAME_COST) / frameStep);
 }
 
 function decodedFrames({ decodedSeconds, video: { frames, start, end } }: CoverRecipe): number {

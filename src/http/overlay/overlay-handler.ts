@@ -2,6 +2,7 @@
 // receive -> resolve names of styles -> parse -> idempotency -> fetch -> the steps of every render, in renders/perform-render.ts -> send or store
 // An asynchronous request ends after `parse`. Its render is stored, and the runner takes the other steps.
 
+import { asAppError } from '../../errors.ts';
 import { asyncLimits } from '../../account/plans.ts';
 import type { SavedStyles } from '../../brand/saved-styles.ts';
 import type { Lease, LeaseRequest, Renderer } from '../../dispatch/renderer.ts';
@@ -189,7 +190,11 @@ async function fetchAndRender(
     reserve: async (base, recipe) => {
       const reservation = await order.reserve(base, recipe);
       context.isReserved = true;
-      return reservation;
+      const release: typeof reservation.release = async (error, durationMs) => {
+        await reservation.release(error, durationMs);
+        if (asAppError(error).isCharged) context.reply.header('x-credits-charged', String(reservation.credits));
+      };
+      return { ...reservation, release };
     },
     onStep: (step) => record.begin(step),
     onProgress: (fraction) => {

@@ -144,6 +144,7 @@ function overlayOperation(): Operation {
       'asset_frame_rate_too_high',
       'asset_too_heavy',
       'at_out_of_range',
+      'cannot_fit',
       'unsupported_asset',
       'asset_undecodable',
       'asset_unreachable',

@@ -45,6 +45,12 @@ export const RESPONSE_HEADERS = {
     description: 'Number of unsupported characters, which appear as boxes. Absent when there are none.',
     schema: { type: 'integer' },
   },
+  'x-quality': {
+    description:
+      'Only with `max_bytes`, unless the pixels of a JPEG are kept: the quality that fits, 1 to 100, or the constant rate factor of an ' +
+      'MP4 (lower is better).',
+    schema: { type: 'integer' },
+  },
   'x-warnings': {
     description:
       `Comma-separated codes, absent when there are none. About captions: ${codes(LAYOUT_WARNINGS)}. ` +

@@ -56,4 +56,8 @@ export interface TranscodeOptions {
 export interface TranscodeFacts {
   readonly frames: number;
   readonly durationSeconds: number;
+  /** The bytes of the video track. */
+  readonly videoBytes: number;
+  /** The average quantizer of its frames. */
+  readonly quantizer: number;
 }

@@ -37,7 +37,7 @@ export async function transcode(
     if (videoTrack.frames === 0) throw undecodable('none of its frames can be decoded');
     output.finish();
     options.onProgress?.({ frames: videoTrack.frames, totalFrames: videoTrack.frames });
-    return { frames: videoTrack.frames, durationSeconds: videoTrack.seconds };
+    return videoTrack.facts;
   } finally {
     for (const close of closers.toReversed()) close();
   }

@@ -70,6 +70,8 @@ export interface RenderFailure {
   readonly error: string;
   readonly code: string;
   readonly durationMs: number | undefined;
+  /** True for a failure that is charged. */
+  readonly isCharged?: boolean;
 }
 
 export interface RenderRecord extends RenderOrigin {

@@ -154,20 +154,24 @@ export class Renders {
   }
 
   /**
-   * Releases reserved credits in the same transaction. Returns false, without a change, when the attempt isn't the
+   * Releases reserved credits in the same transaction, or charges them. Returns false, without a change, when the attempt isn't the
    * latest.
    */
-  async fail({ renderId, number }: Attempt, { error, code, durationMs }: RenderFailure): Promise<boolean> {
+  async fail({ renderId, number }: Attempt, failure: RenderFailure): Promise<boolean> {
+    const { error, code, durationMs, isCharged = false } = failure;
     return await this.#engine.transaction(async (session) => {
       const at = this.#clock().toISOString();
       const row = await first(
         session,
-        `update renders set status = 'failed', owner = null, finished_at = :at, error = :error, credits = 0
+        `update renders set status = 'failed', owner = null, finished_at = :at, error = :error,
+           credits = ${isCharged ? "coalesce((select credits from holds where id = :renderId and state = 'reserved'), 0)" : '0'}
          where ${IS_LATEST} returning id, account_id, mode, created_at`,
         { at, error, renderId, number },
       );
       if (row === undefined) return false;
-      await this.#release(session, row, code, durationMs);
+      if (isCharged)
+        await closeHold(session, renderId, { state: 'settled', ending: { outcome: code, durationMs } }, at);
+      else await this.#release(session, row, code, durationMs);
       await this.events.add(session, row, 'render.failed');
       return true;
     });

@@ -25,6 +25,7 @@ import {
 const MAX_FRAME_STEP = 1_000;
 
 const qualitySchema = schemaOf(FILE_FIELDS.quality);
+const maxBytesSchema = z.int().positive().exactOptional();
 
 const LOSSLESS_FORMATS = FORMATS_OF.image.filter(
   (format): format is Exclude<FormatOf<'image'>, LossyFormat> => !isLossy(format),
@@ -71,10 +72,11 @@ const fitSchema = sizeSchema.extend({ mode: z.enum(FIT_MODES), color: schemaOf(F
 
 const imageOutputSchema = z.discriminatedUnion('format', [
   z.object({ format: z.enum(LOSSLESS_FORMATS) }),
-  z.object({ format: z.enum(LOSSY_FORMATS), quality: qualitySchema }),
+  z.object({ format: z.enum(LOSSY_FORMATS), quality: qualitySchema, maxBytes: maxBytesSchema }),
   z.object({
     format: z.literal('jpeg'),
     quality: qualitySchema,
+    maxBytes: maxBytesSchema,
     keepsSource: z.boolean(),
     turnsSource: z.int().min(2).max(8).exactOptional(),
     keepsProfile: z.literal(true).exactOptional(),
@@ -144,6 +146,7 @@ export const recipeSchema = z.discriminatedUnion('kind', [
       keyframeInterval: z.int().min(1),
     }),
     bounds: boundsSchema,
+    maxBytes: maxBytesSchema,
     piece: z.object({ frames: z.number().min(0), isLast: z.boolean(), work: z.unknown() }).exactOptional(),
   }),
   z.object({

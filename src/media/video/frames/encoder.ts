@@ -3,6 +3,8 @@
 import {
   AV_CODEC_FLAG_FRAME_DURATION,
   AV_CODEC_FLAG_GLOBAL_HEADER,
+  AV_CODEC_FLAG_PASS1,
+  AV_CODEC_FLAG_PASS2,
   AV_PICTURE_TYPE_I,
   AV_PICTURE_TYPE_NONE,
   AV_PIX_FMT_YUV420P,
@@ -83,10 +85,26 @@ export function openVideoEncoder(
     // Keeps the duration of the last frame in clips with a variable frame rate.
     context.setFlags(AV_CODEC_FLAG_FRAME_DURATION);
     check(context.setOption('preset', settings.preset), 'set preset');
-    check(context.setOption('crf', settings.crf), 'set crf');
+    configureRate(context, settings);
     check(context.setOption('profile', 'high'), 'set profile');
   });
   return new Encoder(videoContext);
+}
+
+function configureRate(context: CodecContext, { crf, pass }: EncoderSettings): void {
+  if (pass?.number === 2) {
+    context.bitRate = BigInt(pass.bitRate);
+    context.setFlags(AV_CODEC_FLAG_PASS2);
+  } else {
+    check(context.setOption('crf', crf), 'set crf');
+  }
+  if (pass === undefined) return;
+  if (pass.number === 1) {
+    context.setFlags(AV_CODEC_FLAG_PASS1);
+    // The first pass may be the result, so it has the full quality.
+    check(context.setOption('fastfirstpass', 0), 'set fastfirstpass');
+  }
+  check(context.setOption('stats', pass.statistics), 'set stats');
 }
 
 /** Otherwise the encoder would place keyframes where the source had them. */

@@ -11,7 +11,14 @@ export interface EncoderSettings {
   readonly bufferSize: number;
   /** The maximum number of frames between two keyframes. */
   readonly keyframeInterval: number;
+  /** Set while the size is limited; see `transcode-within.ts`. */
+  readonly pass?: EncoderPass;
 }
+
+/** The first pass has the constant quality and writes statistics. The second one reads them and has a bit rate. */
+export type EncoderPass =
+  | { readonly number: 1; readonly statistics: string }
+  | { readonly number: 2; readonly statistics: string; readonly bitRate: number };
 
 interface SourceRate {
   readonly codec: string;

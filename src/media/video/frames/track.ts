@@ -2,11 +2,11 @@
 // starts at zero, and a frame that goes back in time is dropped. The time of a frame never depends on the frames before
 // it, so a part comes out exactly as it would in the whole video.
 
-import { AV_NOPTS_VALUE } from 'node-av/constants';
+import { AV_NOPTS_VALUE, AV_PKT_DATA_QUALITY_STATS } from 'node-av/constants';
 import { avRescaleQ, Frame, Packet, type Stream } from 'node-av/lib';
 import type { PacketSink } from '../output.ts';
 import { outputTimeBase, toFrameRate } from '../probe/timing.ts';
-import type { TranscodePlan } from '../transcode-plan.ts';
+import type { TranscodeFacts, TranscodePlan } from '../transcode-plan.ts';
 import { BarBlender, type TimedBars } from './bar-blender.ts';
 import { Decoder } from './decoder.ts';
 import { type Encoder, openVideoEncoder, requestKeyframe } from './encoder.ts';
@@ -46,6 +46,8 @@ export class VideoTrack {
   #lastPts = AV_NOPTS_VALUE as bigint;
   #lastDuration = 0n;
   #frames = 0;
+  #bytes = 0;
+  #quantizers = 0;
 
   constructor(plan: TranscodePlan, stream: Stream, bars: TimedBars, output: PacketSink, part?: TrackPart) {
     this.#plan = plan;
@@ -70,6 +72,11 @@ export class VideoTrack {
 
   get frames(): number {
     return this.#frames;
+  }
+
+  get facts(): TranscodeFacts {
+    const quantizer = this.#quantizers / Math.max(1, this.#frames);
+    return { frames: this.#frames, durationSeconds: this.seconds, videoBytes: this.#bytes, quantizer };
   }
 
   get seconds(): number {
@@ -157,6 +164,18 @@ export class VideoTrack {
   }
 
   #writePackets(): void {
-    while (this.#encoder.receive(this.#packet)) this.#output.write(this.#packet, this.#track, this.#timeBase);
+    while (this.#encoder.receive(this.#packet)) {
+      this.#bytes += this.#packet.size;
+      this.#quantizers += quantizerOf(this.#packet);
+      this.#output.write(this.#packet, this.#track, this.#timeBase);
+    }
   }
+}
+
+/** FFmpeg stores quantizers multiplied by this. */
+const LAMBDA_PER_QUANTIZER = 118;
+
+function quantizerOf(packet: Packet): number {
+  const statistics = packet.getSideData(AV_PKT_DATA_QUALITY_STATS);
+  return statistics === null ? 0 : statistics.readUInt32LE(0) / LAMBDA_PER_QUANTIZER;
 }

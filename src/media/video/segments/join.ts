@@ -66,7 +66,8 @@ export async function joinSegments(
     while (videoTrack.writeNext());
     audioTrack?.finish();
     output.finish();
-    return { frames: videoTrack.frames, durationSeconds: videoTrack.seconds };
+    // Videos with a limit of their size aren't shared among workers.
+    return { frames: videoTrack.frames, durationSeconds: videoTrack.seconds, videoBytes: output.bytes, quantizer: 0 };
   } finally {
     for (const close of closers.toReversed()) close();
   }

@@ -40,7 +40,7 @@ export async function encodeSegment(
       throw new Error(`segment has ${track.frames} frames instead of ${segment.frames}`);
     }
     file.finish();
-    return { frames: track.frames, durationSeconds: track.seconds };
+    return track.facts;
   } finally {
     for (const close of closers.toReversed()) close();
   }
