@@ -3,11 +3,12 @@
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { BUGS } from './bugs.js';
-import { simulate } from './simulation.ts';
+import { DriverFaults } from './driver-faults.ts';
+import { simulate, simulateCalm } from './simulation.ts';
 
-const USAGE = `usage: npm run simulate -- [--seconds 120] [--seed 1] [--only] [--bug name]
+const USAGE = `usage: npm run simulate -- [--seconds 120] [--seed 1] [--only] [--bug name] [--every-call]
 
-Runs the seeds from --seed on for --seconds, or only that one. With --bug, the program has a bug that the simulation must find:
+Runs the seeds from --seed on for --seconds, or only that one. With --every-call, each write to the database fails once instead. With --bug, the program has a bug that the simulation must find:
 ${Object.entries(BUGS)
   .map(([name, { what }]) => `  ${name.padEnd(18)}${what}`)
   .join('\n')}`;
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     only: { type: 'boolean', default: false },
     bug: { type: 'string' },
+    'every-call': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -53,6 +55,26 @@ async function run(): Promise<number> {
   return 0;
 }
 
+/** Each call to the driver of the database fails once, with each code. */
+async function failEveryCall(): Promise<number> {
+  const counted = new DriverFaults(0, '');
+  const [undisturbed] = (await simulateCalm(counted)).violations;
+  if (undisturbed !== undefined) throw new Error(`without faults: ${undisturbed.detail}`);
+  for (const code of ['SQLITE_FULL', 'SQLITE_IOERR']) {
+    for (let number = 1; number <= counted.calls.length; number += 1) {
+      const { violations, history } = await simulateCalm(new DriverFaults(number, code));
+      const [first] = violations;
+      if (first === undefined) continue;
+      console.log(
+        `${code} at call ${number} (${counted.calls[number - 1]}) violates: ${first.rule}\n  ${first.detail}\n\n${history}`,
+      );
+      return 1;
+    }
+  }
+  console.log(`${counted.calls.length} calls to the database failed once with each of 2 codes: all rules hold`);
+  return 0;
+}
+
 /** Modules are loaded with the bug in a process of their own. */
 function runWithBug(name: string): number {
   if (!Object.hasOwn(BUGS, name)) throw new Error(`unknown bug: ${name}`);
@@ -65,4 +87,5 @@ function runWithBug(name: string): number {
 }
 
 if (values.help) console.log(USAGE);
+else if (values['every-call']) process.exitCode = await failEveryCall();
 else process.exitCode = values.bug === undefined ? await run() : runWithBug(values.bug);

@@ -6,6 +6,7 @@ import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
 import { createStore } from '../../src/store/store.ts';
 import { Random } from '../store/random.ts';
 import { callerOf, Clients } from './clients.ts';
+import type { DriverFaults } from './driver-faults.ts';
 import { History } from './history.ts';
 import { type Violation, violations } from './invariants.ts';
 import { SimulatedReceivers, SimulatedRenderer, SimulatedStorage } from './simulated-services.ts';
@@ -28,6 +29,8 @@ const SERVERS = 3;
 const ACCOUNTS = ['ann', 'bob', 'eve', 'zoe'];
 /** How long there are faults, in steps of about a second. */
 const STEPS = 60;
+const CALM_STEPS = 4;
+const CALM_MS = 15_000;
 /** Long enough for a long render, and for leases to run out. */
 const HEALING_MS = 100_000;
 /** Until the second retry of a webhook, and until the end of a lease that a clock an hour ahead gave. */
@@ -39,6 +42,17 @@ export async function simulate(seed: number): Promise<SimulationResult> {
   const uninstall = simulation.time.install();
   try {
     return await simulation.run();
+  } finally {
+    uninstall();
+  }
+}
+
+/** One server on which nothing goes wrong but one call to the driver of the database. Nothing may be lost then. */
+export async function simulateCalm(faults: DriverFaults): Promise<SimulationResult> {
+  const simulation = new Simulation(1);
+  const uninstall = simulation.time.install();
+  try {
+    return await simulation.runCalmly(faults);
   } finally {
     uninstall();
   }
@@ -84,6 +98,28 @@ class Simulation {
       await this.time.pass(500 + this.#random.whole(1_000));
     }
     await this.#heal(clients);
+    return await this.#end(clients);
+  }
+
+  async runCalmly(faults: DriverFaults): Promise<SimulationResult> {
+    this.#chances.isHealed = true;
+    const clients = await this.#createClients();
+    const restore = faults.install();
+    try {
+      this.#startServer();
+      for (let step = 0; step < CALM_STEPS; step += 1) {
+        clients.act();
+        await this.time.pass(1_000);
+      }
+      await this.time.pass(CALM_MS);
+      if (!(await this.#isQuiet(clients))) await this.#heal(clients);
+    } finally {
+      restore();
+    }
+    return await this.#end(clients);
+  }
+
+  async #end(clients: Clients): Promise<SimulationResult> {
     const { receivers, storage } = this.#around;
     const found = await violations({
       engine: this.#engine,
