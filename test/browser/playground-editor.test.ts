@@ -4,6 +4,7 @@
 import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { must } from '../../src/primitives/must.ts';
 import { plainPng } from '../pictures.ts';
 import { PASSWORD } from '../site/visitor.ts';
 import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
@@ -149,6 +150,44 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     await settled();
     expect(await position(1).inputValue()).toBe('100');
     expect(visited.complaints).toEqual([]);
+  });
+
+  it('the playground editor undoes a drag and the arrow keys after it as two steps', async () => {
+    await open();
+    const start = await position(1).inputValue();
+    const handle = page.locator('.handle').first();
+    const box = must(await handle.boundingBox(), 'the handle');
+    await page.mouse.move(box.x + 40, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 40, box.y + box.height / 2 + 90, { steps: 4 });
+    await page.mouse.up();
+    const dragged = await position(1).inputValue();
+    expect(dragged).not.toBe(start);
+    await handle.press('ArrowUp');
+    await handle.press('ArrowUp');
+    expect(await position(1).inputValue()).not.toBe(dragged);
+    await page.keyboard.press('Control+z');
+    expect(await position(1).inputValue()).toBe(dragged);
+    await page.keyboard.press('Control+z');
+    expect(await position(1).inputValue()).toBe(start);
+    expect(visited.complaints).toEqual([]);
+  });
+
+  it('the playground editor loads its preview by itself when the browser is online again', async () => {
+    await open();
+    const status = page.locator('[data-status]');
+    await page.context().setOffline(true);
+    await caption(1).fill('Written in a tunnel');
+    await expect.poll(async () => await status.textContent()).toContain('Check your connection');
+    await page.getByRole('button', { name: 'Render', exact: true }).click();
+    const problem = page.locator('[data-problem]');
+    await expect.poll(async () => await problem.textContent()).toContain("Couldn't reach the server");
+    expect(await page.locator('[data-phase]').textContent()).toBe('');
+    await page.context().setOffline(false);
+    await expect.poll(async () => await status.textContent()).not.toContain('Check your connection');
+    expect(await problem.isVisible()).toBe(false);
+    // The browser itself reports the requests that failed.
+    visited.complaints.splice(0);
   });
 
   it('the playground editor undoes and redoes typing, moves, removal and style, also from the keyboard', async () => {

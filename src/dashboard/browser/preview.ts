@@ -58,16 +58,22 @@ export class Preview {
   readonly #listener: PreviewListener;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #running: AbortController | undefined;
+  /** The request that didn't reach the server, which is repeated when the browser is online again. */
+  #unsent: PreviewRequest | undefined;
   /** The latest previews of videos, which play in a loop. */
   readonly #moments = new Map<string, PreviewResult>();
 
   constructor(listener: PreviewListener) {
     this.#listener = listener;
+    window.addEventListener('online', () => {
+      if (this.#unsent) this.request(this.#unsent);
+    });
   }
 
   /** Drops the pending request; its result would be out of date. */
   cancel(): void {
     clearTimeout(this.#timer);
+    this.#unsent = undefined;
     this.#running?.abort();
   }
 
@@ -112,7 +118,8 @@ export class Preview {
       if (!running.signal.aborted) await this.#listener.onResult(result, request);
     } catch {
       if (running.signal.aborted) return;
-      this.#listener.onError("Couldn't load the preview. Check your connection and try again.", false);
+      this.#unsent = request;
+      this.#listener.onError("Couldn't load the preview. Check your connection.", false);
     }
   }
 }

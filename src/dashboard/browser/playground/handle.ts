@@ -1,11 +1,14 @@
 // The draggable handle of a bar. For the keyboard and screen readers, it's a vertical slider.
 
+/** How a move ended. False while it goes on. */
+export type MoveEnd = false | 'drag' | 'keys';
+
 export interface HandleOptions {
   readonly stageHeight: () => number;
   /** The bar's current center, in percent of the height. */
   readonly center: () => number;
   /** `snaps` is true if the bar may snap to a guide nearby. */
-  readonly move: (center: number, options: { readonly done: boolean; readonly snaps: boolean }) => void;
+  readonly move: (center: number, options: { readonly done: MoveEnd; readonly snaps: boolean }) => void;
   /** Moves the bar to the next guide above (-1) or below (1). */
   readonly moveToGuide: (direction: -1 | 1) => void;
   readonly command: (command: HandleCommand) => void;
@@ -60,7 +63,7 @@ function listenToKeys(element: HTMLElement, { center, move, moveToGuide, command
     else if (step !== undefined && event.altKey) moveToGuide(step < 0 ? -1 : 1);
     else if (step !== undefined) {
       const wanted = toPosition(center() + (event.shiftKey ? step * LARGE_STEP : step));
-      move(wanted, { done: true, snaps: false });
+      move(wanted, { done: 'keys', snaps: false });
     }
   });
 }
@@ -86,7 +89,7 @@ function listenToPointer(element: HTMLElement, { stageHeight, center, move, comm
     const { end = 0, moved } = drag ?? {};
     drag = undefined;
     element.classList.remove('held');
-    if (moved === true) move(end, { done: true, snaps: !event.altKey });
+    if (moved === true) move(end, { done: 'drag', snaps: !event.altKey });
     else if (moved === false && event.type === 'pointerup') command('edit');
   };
   element.addEventListener('pointerup', endDrag);

@@ -54,7 +54,8 @@ const stage = new Stage({
   onMove: (id, position, done) => {
     list.setPosition(id, position);
     preview.cancel();
-    if (done) changed(`move ${id}`);
+    // A drag is a step of its own. Presses of a key in quick succession are one step together.
+    if (done) changed(done === 'keys' ? `move ${id}` : undefined);
     else showCode();
   },
   onCommand: runCommand,

@@ -49,6 +49,8 @@ export class RenderPanel {
       event.preventDefault();
       void this.#render();
     });
+    // The last error may have been that the server was out of reach.
+    window.addEventListener('online', () => this.update());
     void this.#loadAccount();
   }
 
@@ -74,7 +76,7 @@ export class RenderPanel {
   async #loadAccount(): Promise<void> {
     this.#account = await loadAccount();
     const payer = find(this.#options.root, '[data-payer]', HTMLElement);
-    payer.textContent = this.#account ? `Signed in as ${this.#account.email}` : '';
+    payer.textContent = this.#account ? `Signed in as ${this.#account.email}.` : '';
     payer.hidden = this.#account === undefined;
     this.update();
   }
@@ -120,8 +122,12 @@ export class RenderPanel {
     this.#cancel.hidden = !isRunning;
     this.#progress.hidden = !isRunning;
     if (isRunning) this.#showProgress('upload', undefined);
-    // The button that had the focus is gone.
-    else if (hadFocus) this.#button.focus();
+    else {
+      // A hidden status would still be read by some screen readers.
+      find(this.#progress, '[data-phase]', HTMLElement).textContent = '';
+      // The button that had the focus is gone.
+      if (hadFocus) this.#button.focus();
+    }
   }
 
   #showProgress(phase: 'upload' | 'render', fraction: number | undefined): void {

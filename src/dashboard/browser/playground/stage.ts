@@ -6,7 +6,7 @@ import { placeBars } from '../../../layout/placement.ts';
 import { find } from '../elements.ts';
 import type { BarRows, PreviewResult } from '../preview.ts';
 import { CaptionEditor } from './caption-editor.ts';
-import { createHandle, type Handle, type HandleCommand } from './handle.ts';
+import { createHandle, type Handle, type HandleCommand, type MoveEnd } from './handle.ts';
 import { nextTarget, type SnapTarget, snapTargets, snapTo } from './snap.ts';
 
 /** A bar of the overlay. */
@@ -20,7 +20,7 @@ export interface StageBar {
 export interface StageOptions {
   readonly root: HTMLElement;
   /** Called while a bar moves; `done` is true at the end of the move. */
-  readonly onMove: (id: string, position: number, done: boolean) => void;
+  readonly onMove: (id: string, position: number, done: MoveEnd) => void;
   readonly onCommand: (id: string, command: HandleCommand) => void;
   /** Called when the visitor double-clicked a place without a bar. */
   readonly onAdd: (position: number) => void;
@@ -161,7 +161,7 @@ export class Stage {
       },
       moveToGuide: (direction) => {
         const target = nextTarget(this.#centerOf(index), this.#targets(index), direction);
-        if (target) this.#moveBar(index, target.position, true);
+        if (target) this.#moveBar(index, target.position, 'keys');
       },
       command: (command) => this.#options.onCommand(idOf(), command),
     });
@@ -214,7 +214,7 @@ export class Stage {
     return this.#handleArea.parentElement?.clientHeight ?? 1;
   }
 
-  #moveBar(index: number, position: number, done: boolean): void {
+  #moveBar(index: number, position: number, done: MoveEnd): void {
     const bar = this.#bars[index];
     if (this.#shown === undefined || bar === undefined) return;
     const { rows, height, margins } = this.#shown;
