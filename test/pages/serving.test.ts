@@ -203,6 +203,23 @@ describe('public pages', () => {
     expect(documented.errors).toHaveLength(2);
   });
 
+  it('show an example layout that the server really returns', async () => {
+    const shown = /^## Layout$[^]*?^```json\n(?<response>[^]*?)^```/mu.exec(
+      readFileSync('docs/api.md', 'utf8'),
+    )?.groups;
+    const response = await fetch(`${server.url}/v1/layout`, {
+      method: 'POST',
+      headers: { 'x-api-key': server.key, 'content-type': 'application/json' },
+      body: JSON.stringify({ width: 1_080, height: 1_920, text: 'Golden hour' }),
+    });
+    expect(await response.json()).toEqual(JSON.parse(shown?.['response'] ?? '{}'));
+  });
+
+  it('have the contact page only where the operator has set a contact', async () => {
+    expect((await fetch(`${server.url}/contact`)).status).toBe(404);
+    expect(await (await fetch(`${server.url}/`)).text()).not.toContain('href="/contact"');
+  });
+
   it('have the whole API reference: every section and every endpoint that its Markdown twin has', async () => {
     const markdown = await (await fetch(`${server.url}/docs.md`)).text();
     const page = (await (await fetch(`${server.url}/docs`)).text()).replaceAll('<wbr>', '');

@@ -127,7 +127,7 @@ function shell(text: string): string {
 function typescript(request: SnippetRequest): string {
   const named = { ...(request.asset !== undefined && { asset: request.asset }), ...jsonFields(request) };
   return [
-    '// npm install @storybar/client',
+    `// The client: ${request.baseUrl}/docs/integrations#clients`,
     `import { Storybar } from ${quote('@storybar/client')};`,
     '',
     `const storybar = new Storybar({ baseUrl: ${quote(request.baseUrl)}, apiKey: ${quote(request.key)} });`,
@@ -141,7 +141,7 @@ function typescript(request: SnippetRequest): string {
 /** With the package `storybar`. */
 function python(request: SnippetRequest): string {
   return [
-    '# pip install storybar',
+    `# The client: ${request.baseUrl}/docs/integrations#clients`,
     'from storybar import Storybar',
     '',
     `with Storybar(${pythonString(request.baseUrl)}, ${pythonString(request.key)}) as client:`,
