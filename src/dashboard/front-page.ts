@@ -16,7 +16,7 @@ export function frontPage(site: Site, plans: readonly PlanOffer[], baseUrl: stri
     description: 'Send a photo or video and a caption. Get the finished PNG or MP4 back in the same response.',
     path: '/',
     styles: ['front.css'],
-    modules: ['hero.js', 'clip.js'],
+    modules: ['hero.js', 'clip.js', 'compare.js'],
     body: html`${hero(site)}${integration(site, baseUrl)}${examples(site)}${useCases()}${features()}${pricing(site, plans)}`,
   };
 }
@@ -69,12 +69,9 @@ ${snippetTabs('integration', 'Example request in several languages', snippets)}
 bars as a transparent PNG. With <code>format=jpeg</code>, a 1.9 MB photo stays 1.9 MB instead of becoming a 17 MB PNG, and the
 pixels outside the bars don’t change.</p>
 </div>
-<div class="before-after">
-<figure><img src="${site.assets.url(EXAMPLE.file)}" width="${EXAMPLE.width}" height="${EXAMPLE.height}" loading="lazy" alt="${EXAMPLE.alt}">
-<figcaption><code>photo.jpg</code></figcaption></figure>
-<figure>${frame(site, EXAMPLE, 'lazy')}
-<figcaption><code>captioned.png</code></figcaption></figure>
-</div>
+<figure class="compare" data-compare>${frame(site, EXAMPLE, 'lazy')}
+<input type="range" min="0" max="100" value="35" aria-label="Before and after" disabled>
+<figcaption><code>photo.jpg</code><code>captioned.png</code></figcaption></figure>
 </div>
 </section>`;
 }
@@ -143,8 +140,8 @@ function examples(site: Site): Html {
   return html`<section aria-labelledby="examples">
 <h2 class="bar" id="examples">See it in action</h2>
 <div class="gallery">
-<figure><video data-clip src="${site.assets.url('frog.mp4')}" poster="${site.assets.url('frog.webp')}" width="384" height="480" muted loop playsinline controls preload="none" aria-label="A toy frog on a table. Captioned “He sees you 🐸”."></video>
-<figcaption><strong>Video</strong> In as a clip, out as an MP4.</figcaption></figure>
+<figure><video data-clip src="${site.assets.url('snow.mp4')}" poster="${site.assets.url('snow.webp')}" width="640" height="800" muted loop playsinline controls preload="none" aria-label="Branches covered with snow at night. Captioned “First snow of the year ❄️”, then “Worth getting up at five”."></video>
+<figcaption><strong>Video</strong> In as a clip, out as an MP4, with captions that come and go.</figcaption></figure>
 ${figures}
 </div>
 </section>`;
