@@ -35,7 +35,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
   beforeAll(async () => {
     if ('reason' in found) throw new Error(found.reason);
     ({ browser } = found);
-    server = await startServer({ STORYBAR_WORKERS: '1' });
+    server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_CONTACT: 'help@example.com' });
     foreignSite = await startForeignSite();
   });
   afterAll(async () => {
@@ -132,6 +132,70 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     await page.context().close();
   });
 
+  it('a password field shows what was typed while the visitor wants to see it', async () => {
+    const { page, complaints } = await visit(browser, server.url);
+    await page.goto('/signup');
+    const password = page.getByLabel('Password', { exact: true });
+    await password.fill('a horse');
+    await page.getByRole('button', { name: 'Show password' }).click();
+    expect(await password.getAttribute('type')).toBe('text');
+    await page.getByRole('button', { name: 'Hide password' }).click();
+    expect(await password.getAttribute('type')).toBe('password');
+    expect(await lookFaults(page, false)).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('the contact page says how to reach the operator, and the footer leads there', async () => {
+    const { page, complaints } = await visit(browser, server.url);
+    await page.goto('/');
+    await page.getByRole('contentinfo').getByRole('link', { name: 'Contact' }).click();
+    await page.waitForURL('**/contact');
+    expect(await page.getByRole('link', { name: 'help@example.com' }).getAttribute('href')).toBe(
+      'mailto:help@example.com',
+    );
+    expect(await lookFaults(page)).toEqual([]);
+    await page.goto('/pricing');
+    expect(await page.getByRole('link', { name: /^Ask for / }).count()).toBeGreaterThan(0);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('the request log opens a request with a click anywhere in its row, finds one by its ID, and shows new ones by itself', async () => {
+    const { page, complaints } = await visit(browser, server.url);
+    await signUp(page);
+    const key = await createKey(page, 'A key with a name that is longer than any column of a table can be');
+    const render = async (): Promise<string> => {
+      const response = await post({ url: server.url, key }, form({ width: '64', height: '64', text: 'a' }));
+      await response.arrayBuffer();
+      return response.headers.get('x-render-id') ?? '';
+    };
+    const id = await render();
+    const row = page.locator('.entries tbody tr');
+    await expect
+      .poll(async () => {
+        await page.goto('/dashboard/requests');
+        return await row.count();
+      })
+      .toBe(1);
+    expect(await lookFaults(page)).toEqual([]);
+    await page.setViewportSize({ width: 1_280, height: 800 });
+    // The link of the entry lies over all cells.
+    await row.locator('td').last().click({ force: true });
+    await page.waitForURL(`**/dashboard/requests/${id}`);
+    await page.goto('/dashboard/requests');
+    await page.getByLabel('Request or render ID').fill(id);
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.waitForURL(`**/dashboard/requests/${id}`);
+    await page.goto('/dashboard/requests?id=nothing');
+    expect(await page.getByRole('alert').textContent()).toContain('has the ID nothing');
+    await page.goto('/dashboard/requests');
+    await render();
+    await expect.poll(async () => await row.count(), { timeout: 60_000 }).toBe(2);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   it('account pages work without JavaScript', async () => {
     const { page } = await visit(browser, server.url, { javaScriptEnabled: false });
     await signUp(page);
@@ -144,13 +208,21 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     const { page } = await visit(browser, server.url);
     await page.goto('/signup');
     await fill(page, { Email: 'ann@example.com', Password: 'short' }, 'Create account');
-    const password = page.getByLabel('Password');
+    const password = page.getByLabel('Password', { exact: true });
     expect(await password.getAttribute('aria-invalid')).toBe('true');
-    expect(await page.locator(`#${await password.getAttribute('aria-describedby')}`).textContent()).toContain(
-      'at least 12',
-    );
+    // The hint stays, and both are read.
+    expect(await password.getAttribute('aria-describedby')).toBe('password-hint password-fault');
+    expect(await page.locator('#password-fault').textContent()).toContain('at least 12');
+    expect(await password.evaluate((field) => field === field.ownerDocument.activeElement)).toBe(true);
+    expect(await page.title()).toMatch(/^Error: /u);
     expect(await page.getByLabel('Email').inputValue()).toBe('ann@example.com');
     expect(await accessibilityFaults(page)).toEqual([]);
+    // A fault of the whole form is an alert above it, which gets the focus.
+    await page.goto('/signin');
+    await fill(page, { Email: 'ann@example.com', Password: 'wrong password' }, 'Sign in');
+    const alert = page.getByRole('alert');
+    expect(await alert.evaluate((text) => text === text.ownerDocument.activeElement)).toBe(true);
+    expect(await page.title()).toMatch(/^Error: /u);
     await page.context().close();
   });
 

@@ -24,7 +24,7 @@ const GUIDES = [
   'capacity',
   'configuration',
 ].map((guide) => `/docs/${guide}`);
-const PATHS = ['/docs', '/dev/components', '/status', '/terms', ...GUIDES];
+const PATHS = ['/docs', '/dev/components', '/terms', '/changelog', '/contact', ...GUIDES];
 /** Guides share a template, so two of them stand for all. */
 const SHALLOW = new Set(GUIDES.slice(2));
 
@@ -35,7 +35,7 @@ describe.skipIf('reason' in found)(`looks${whySkipped(found)}`, () => {
   beforeAll(async () => {
     if ('reason' in found) throw new Error(found.reason);
     ({ browser } = found);
-    server = await startServer();
+    server = await startServer({ STORYBAR_CONTACT: 'https://help.example.com/' });
   });
   afterAll(async () => {
     await browser.close();
@@ -92,7 +92,14 @@ describe.skipIf('reason' in found)(`looks${whySkipped(found)}`, () => {
     await page.goto('/operator');
     await fill(page, { Email: email, Password: PASSWORD }, 'Sign in');
     await page.waitForURL('**/operator');
-    for (const path of ['/operator', '/operator/service', '/operator/audit', '/operator/accounts']) await look(path);
+    for (const path of [
+      '/operator',
+      '/operator/service',
+      '/operator/incidents',
+      '/operator/audit',
+      '/operator/accounts',
+    ])
+      await look(path);
     await page.getByRole('link', { name: email }).first().click();
     await look();
     const account = new URL(page.url()).pathname;

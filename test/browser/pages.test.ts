@@ -9,7 +9,7 @@ import { accessibilityFaults, launchBrowser, lookFaults, visit, whySkipped } fro
 
 const found = await launchBrowser();
 /** One page of each template. looks.slow.test.ts has the others. */
-const PATHS = ['/', '/playground', '/docs/quickstart'];
+const PATHS = ['/', '/playground', '/docs/quickstart', '/pricing', '/status'];
 
 /** Runs in the page: the words inside code that lie on more than one line. */
 const BROKEN_WORDS = `[...document.querySelectorAll('article :not(pre) > code')].flatMap((code) => {
@@ -104,6 +104,46 @@ describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, () => {
     await expect.poll(() => page.evaluate(unloaded)).toBe(0);
     await page.getByLabel('Try a caption').fill('مرحبا 👋');
     await expect.poll(() => overlay.getAttribute('src')).toMatch(/^blob:/u);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('the front page compares before and after with a slider, which the keyboard moves, too', async () => {
+    const { page, complaints } = await visit(browser, server.url);
+    await page.goto('/');
+    const slider = page.getByRole('slider', { name: 'Before and after' });
+    await slider.focus();
+    const shown = async (): Promise<string> =>
+      await page
+        .locator('.compare .overlay')
+        .evaluate((image) => image.ownerDocument.defaultView?.getComputedStyle(image).clipPath ?? '');
+    const before = await shown();
+    await slider.press('End');
+    expect(await shown()).toBe('inset(0px 0px 0px 100%)');
+    expect(before).not.toBe(await shown());
+    await slider.press('Home');
+    expect(await slider.getAttribute('aria-valuetext')).toBe('100 percent captioned');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('the pricing page calculates the credits of a month and names the first plan that has them', async () => {
+    const { page, complaints } = await visit(browser, server.url);
+    await page.goto('/pricing');
+    const output = page.locator('[data-calculator] output');
+    const amount = async (label: string, value: string): Promise<void> =>
+      await page.getByLabel(label, { exact: true }).fill(value);
+    await amount('Images', '40');
+    await amount('Videos', '5');
+    await amount('Seconds per video', '60');
+    // A started 5 seconds of video cost 1 credit: 40 + 5 x 12.
+    expect(await output.textContent()).toBe('100 credits per month: Free is enough.');
+    await amount('Seconds per video', '61');
+    expect(await output.textContent()).toBe('105 credits per month: Starter is enough.');
+    await amount('Images', '1000000');
+    expect(await output.textContent()).toBe('1,000,065 credits per month: more than any plan has.');
+    await amount('Videos', '');
+    expect(await output.textContent()).toContain('1,000,000 credits');
     expect(complaints).toEqual([]);
     await page.context().close();
   });

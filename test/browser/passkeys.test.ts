@@ -44,7 +44,7 @@ describe.skipIf('reason' in found)(`passkeys${whySkipped(found)}`, () => {
   const signUp = async (page: Page, email: string): Promise<void> => {
     await page.goto('/signup');
     await page.getByLabel('Email').fill(email);
-    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.waitForURL('**/dashboard/start');
   };

@@ -39,7 +39,7 @@ describe.skipIf('reason' in found)(`pages of stored renders${whySkipped(found)}`
     const { page, complaints } = await visit(browser, server.url);
     await page.goto('/signup');
     await page.getByLabel('Email').fill('renders@browser.example.com');
-    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.waitForURL('**/dashboard/start');
     await page.goto('/dashboard/keys');

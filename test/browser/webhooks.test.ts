@@ -34,7 +34,7 @@ describe.skipIf('reason' in found)(`webhook pages${whySkipped(found)}`, () => {
     const { page, complaints } = await visit(browser, server.url);
     await page.goto('/signup');
     await page.getByLabel('Email').fill('webhooks@browser.example.com');
-    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.waitForURL('**/dashboard/start');
     await page.getByRole('link', { name: 'Webhooks' }).first().click();
