@@ -120,10 +120,10 @@ const OWN_CLIP = { width: 1_080, height: 1_920, frameRate: 30, seconds: 10, grai
 const SMALL_CLIP = { width: 768, height: 432, frameRate: 30, seconds: 10, grain: 3, repeats: 1 } as const;
 
 const asked = process.argv.slice(2);
-const PARTS = ['own', 'timed', 'words'];
+const PARTS = new Set(['own', 'timed', 'words']);
 const isAsked = (part: string): boolean => asked.length === 0 || asked.includes(part);
 const clips =
-  asked.length > 0 ? asked.filter((clip) => !PARTS.includes(clip)) : DEFAULT_CLIPS.filter((clip) => existsSync(clip));
+  asked.length > 0 ? asked.filter((clip) => !PARTS.has(clip)) : DEFAULT_CLIPS.filter((clip) => existsSync(clip));
 try {
   for (const clip of clips) await bench(clip);
   if (isAsked('own')) await bench(await makeOwnClip(path.join(work, 'own.mp4'), OWN_CLIP));
