@@ -251,8 +251,7 @@ describe('starting a sign-in with a provider', () => {
     // The limit grows back while the requests are sent, so a slow machine may send some more.
     while (statuses.length < 240 && statuses.at(-1) !== 429)
       statuses.push((await user.send('/signin/github', { token, next: '' })).status);
-    expect(statuses.at(-1)).toBe(429);
-    expect(new Set(statuses.slice(0, 120))).toEqual(new Set([200]));
+    expect([new Set(statuses.slice(0, 120)), statuses.at(-1)]).toEqual([new Set([200]), 429]);
   });
 });
 
