@@ -5,7 +5,9 @@ import { creditMeter, usageChart } from './account/usage-chart.ts';
 import { type Html, html } from './html.ts';
 import type { Page } from './page.ts';
 import { codeBlock, snippetTabs } from './snippet-tabs.ts';
+import { historyBars } from './incidents/incident-views.ts';
 import { table } from './tables.ts';
+import { tiles } from './tiles.ts';
 
 const DAYS = [
   { day: '2026-01-01', delivered: 12, test: 4, refused: 0, failed: 0 },
@@ -61,6 +63,18 @@ ${field({ name: 'email', label: 'Email', type: 'email', value: 'ann@', autocompl
 function data(): Html {
   return html`<h2>Figures and tables</h2>
 ${METERS.map((used) => html`<p class="figure"><strong>${used}</strong> of ${CREDITS} credits used</p>${creditMeter(used, CREDITS)}`)}
+${tiles([
+  { label: 'Renders', value: '9,848', trend: [3, 5, 4, 8, 9, 7], note: '12 % more than in the week before' },
+  { label: 'Server errors', value: '0.2 %', note: '18 of 9,866' },
+])}
+<div class="columns"><div class="card"><h2>Card</h2><p>One task.</p></div><div class="card"><h2>Card</h2><p>Another task.</p></div></div>
+${historyBars([
+  { day: '2026-01-01', state: 'unknown' },
+  { day: '2026-01-02', state: 'none' },
+  { day: '2026-01-03', state: 'maintenance' },
+  { day: '2026-01-04', state: 'degraded' },
+  { day: '2026-01-05', state: 'outage' },
+])}
 ${usageChart(DAYS)}
 ${table(
   'Keys',

@@ -155,16 +155,16 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
   it('the playground editor undoes a drag and the arrow keys after it as two steps', async () => {
     await open();
     const start = await position(1).inputValue();
-    const handle = page.locator('.handle').first();
-    const box = must(await handle.boundingBox(), 'the handle');
+    const grip = page.locator('.handle').first();
+    const box = must(await grip.boundingBox(), 'the handle');
     await page.mouse.move(box.x + 40, box.y + box.height / 2);
     await page.mouse.down();
     await page.mouse.move(box.x + 40, box.y + box.height / 2 + 90, { steps: 4 });
     await page.mouse.up();
     const dragged = await position(1).inputValue();
     expect(dragged).not.toBe(start);
-    await handle.press('ArrowUp');
-    await handle.press('ArrowUp');
+    await grip.press('ArrowUp');
+    await grip.press('ArrowUp');
     expect(await position(1).inputValue()).not.toBe(dragged);
     await page.keyboard.press('Control+z');
     expect(await position(1).inputValue()).toBe(dragged);

@@ -55,6 +55,11 @@ describe('a paid plan', () => {
     // The provider's event isn't delivered, because coming back is enough.
     const back = await visitor.get('/dashboard/plan?done=paid');
     expect(back.text).toMatch(/<strong>Pro<\/strong> renews on/u);
+    expect(back.text).toContain('Thank you. You’re now on Pro.');
+    // One plan stands out: the next one up.
+    expect(back.text.match(/class="button" href="\/dashboard\/plan\/change\?plan=\w+/gu)).toEqual([
+      'class="button" href="/dashboard/plan/change?plan=business',
+    ]);
     const portal = await visitor.submit('/dashboard/plan/invoices', {}, '/dashboard/plan/manage');
     expect(redirectOf(portal)).toMatch(/^https?:\/\//u);
     const question = (await visitor.get('/dashboard/plan/cancel')).text;

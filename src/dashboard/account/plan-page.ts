@@ -84,9 +84,11 @@ ${planBody(visit, plans, subscription, billing)}`;
 
 /** Confirms an action based on the current subscription, so an old link can't confirm anything that isn't true. */
 function noteFor(done: string | undefined, plans: PlanBook, subscription: Subscription | undefined): Content {
-  if (done === 'paid') return 'Thank you. Your payment may take a minute to arrive.';
+  const isPaid = subscription?.status === 'active' && subscription.provider === 'stripe';
+  if (done === 'paid' && !isPaid) return 'Thank you. Your payment may take a minute to arrive.';
   if (subscription?.status !== 'active') return undefined;
   const { plan, nextPlan, renews, period } = subscription;
+  if (done === 'paid') return `Thank you. You’re now on ${titleOf(plans, plan)}.`;
   const [title, nextTitle] = [titleOf(plans, plan), nextPlan !== null && titleOf(plans, nextPlan)];
   if (done === 'plan-now') return `You’re now on ${title}.`;
   if (done === 'plan-next' && nextTitle !== false) {
@@ -143,22 +145,29 @@ function card(
   return html`<li class="plan${isChosen && ' chosen-plan'}">
 <h2>${plan.title}</h2>
 ${planFacts(plan, plans)}
-${planAction(plan, current, active, billing)}
+${planAction(plan, plans, { current, active }, billing)}
 </li>`;
 }
 
-/** `current` is the plan of the subscription. Upgrades from it stand out, cheaper plans don't. */
+/** `current` is the plan of the subscription. Only the next step up from it stands out. */
 function planAction(
   plan: PlanOffer,
-  current: Plan | undefined,
-  active: Subscription | undefined,
+  plans: readonly PlanOffer[],
+  { current, active }: { current: Plan | undefined; active: Subscription | undefined },
   billing: Billing,
 ): Html {
   if (active?.plan === plan.name) return html`<p class="chosen">Current plan</p>`;
   if (active?.nextPlan === plan.name) return html`<p class="chosen">Starts ${day(active.period.endsAt)}</p>`;
-  if (!isSelfService(plan, billing)) return html`<p class="small">Ask the operator for this plan.</p>`;
-  const isCheaper = plan.monthlyPriceCents < (current?.monthlyPriceCents ?? 0);
-  return html`<p class="choose"><a class="button${isCheaper && ' quiet'}" href="${CHANGE_PATH}?plan=${plan.name}">Choose ${plan.title}</a></p>`;
+  if (!isSelfService(plan, billing)) return html`<p class="chosen small">Ask the operator for this plan.</p>`;
+  const isNext = nextUp(plans, current)?.name === plan.name;
+  return html`<p class="choose"><a class="button${!isNext && ' quiet'}" href="${CHANGE_PATH}?plan=${plan.name}">Choose ${plan.title}</a></p>`;
+}
+
+/** The cheapest plan that costs more than the current one. */
+function nextUp(plans: readonly Plan[], current: Plan | undefined): Plan | undefined {
+  return plans
+    .filter(({ monthlyPriceCents }) => monthlyPriceCents > (current?.monthlyPriceCents ?? 0))
+    .toSorted((a, b) => a.monthlyPriceCents - b.monthlyPriceCents)[0];
 }
 
 /** Returns true when a customer can choose or continue the plan without the operator. */

@@ -22,10 +22,12 @@ const UUID = /[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/gu;
 const ACTIONS: Readonly<Record<string, string>> = {
   'account.': 'Accounts',
   'credits.': 'Credits',
+  'incident.': 'Incidents',
   'key.': 'Keys',
   'member.': 'Members',
   'subscription.': 'Plans',
   'user.': 'Users',
+  'webhook.': 'Webhooks',
 };
 
 export function addAuditPage(routes: SignedInRoutes, site: Site, store: AuditStore): void {
