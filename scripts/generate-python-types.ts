@@ -59,7 +59,8 @@ export function generatePythonTypes(): string {
     error: _error,
     ...state
   } = must(named('Render').properties, 'the fields of a render');
-  const { async: _async, deliver: _deliver, webhook_url, ...captions } = must(named('OverlayRequest').properties, '');
+  const { async: _async, deliver: _deliver, ...fields } = must(named('OverlayRequest').properties, '');
+  const { webhook_url = {}, put_url = {}, put_headers = {}, ...captions } = fields;
   const NONE = { type: 'null' };
   const ended = (statuses: readonly string[], output: Schema, error: Schema): Schema =>
     allOf({ status: { ...must(status, 'the status of a render'), enum: statuses }, output, error });
@@ -70,7 +71,10 @@ export function generatePythonTypes(): string {
     // A caller may build the fields step by step, so none is required.
     sent('LayoutFields', { properties: named('LayoutRequest').properties ?? {} }),
     sent('CaptionFields', { properties: captions }),
-    { ...sent('AsyncCaptionFields', { properties: { webhook_url: webhook_url ?? {} } }), parent: 'CaptionFields' },
+    {
+      ...sent('AsyncCaptionFields', { properties: { webhook_url, put_url, put_headers } }),
+      parent: 'CaptionFields',
+    },
     ...['Layout', 'LayoutPage', 'LayoutBar', 'Usage', 'FieldFault', 'Problem', 'RenderOutput'].map((name) =>
       dict(name),
     ),

@@ -55,6 +55,7 @@ export type ErrorCode =
   | 'strict_warnings'
   | 'at_out_of_range'
   | 'cannot_fit'
+  | 'delivery_failed'
   | 'internal_error'
   | 'overloaded'
   | 'out_of_memory'
@@ -104,7 +105,7 @@ interface AppErrorOptions {
   readonly retryAfterSeconds?: number;
   /** When the account's credits renew, for quotas. */
   readonly renewsAt?: Date;
-  /** The status of another server's response, for assets that can't be fetched. */
+  /** The status of another server's response, for assets that can't be fetched and files that can't be sent. */
   readonly upstreamStatus?: number;
   /** The warnings that `strict` refused. */
   readonly warnings?: readonly string[];

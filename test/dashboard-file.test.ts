@@ -31,7 +31,7 @@ function allMetrics(): Metrics {
   metrics.dependencies.watchPendingWrites(() => 0);
   metrics.webhooks.watchSending(() => 0);
   const lane = { waiting: 0, claimed: 0, oldestSeconds: 0 };
-  const renders = { image: lane, video: lane, fetch: lane };
+  const renders = { image: lane, video: lane, fetch: lane, put: lane };
   metrics.watchBacklog(() => ({ renders, webhooks: { waiting: 0, oldestSeconds: 0 } }));
   metrics.dependencies.watchDisks(1, () => new Map([['data', 2]]));
   metrics.dependencies.watchFleet(() => ({ image: fleet, video: fleet }));

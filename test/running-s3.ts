@@ -6,7 +6,10 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { AwsV4Signer } from 'aws4fetch';
 import { S3Client } from '../src/storage/s3/s3-client.ts';
+import { S3Error } from '../src/storage/s3/s3-error.ts';
 import type { S3StorageOptions } from '../src/storage/s3/s3-storage.ts';
 import { freePort } from './free-port.ts';
 import { until } from './running-server.ts';
@@ -98,4 +101,29 @@ async function launch([program = '', ...args]: readonly string[], endpoint: stri
     child.kill('SIGKILL');
     await exited;
   };
+}
+
+/** Returns a URL that allows one PUT of the key, without any other credentials. `endpoint` is where clients reach the service. */
+export async function presignPut(
+  { options }: RunningS3,
+  key: string,
+  { endpoint = options.endpoint, expiresSeconds = 3_600 } = {},
+): Promise<string> {
+  const { accessKeyId, secretAccessKey, region, bucket } = options;
+  const url = new URL(`${endpoint}/${bucket}/${key}`);
+  url.searchParams.set('X-Amz-Expires', String(expiresSeconds));
+  const credentials = { accessKeyId, secretAccessKey, region, service: 's3' };
+  const signer = new AwsV4Signer({ method: 'PUT', url: url.href, ...credentials, signQuery: true });
+  return (await signer.sign()).url.href;
+}
+
+/** Returns the content of an object, whatever its place in the bucket. Undefined if there is none. */
+export async function readObject({ options }: RunningS3, key: string): Promise<Buffer | undefined> {
+  const { prefix: _prefix, ...client } = options;
+  try {
+    return await buffer(await new S3Client(client).send({ method: 'GET', key }));
+  } catch (error) {
+    if (error instanceof S3Error && error.status === 404) return undefined;
+    throw error;
+  }
 }

@@ -11,6 +11,7 @@ export const OPERATOR_EMAIL = 'boss@example.com';
 const SETTINGS = {
   // Tests serve files for `asset_url` and receive webhooks at these addresses.
   STORYBAR_FETCH_ALLOW: '127.0.0.1,127.0.0.2',
+  STORYBAR_PUT_ALLOW: '127.0.0.1',
   // Lets tests send requests from addresses of their own; see `newAddress`.
   STORYBAR_TRUST_PROXY: '127.0.0.1',
   STORYBAR_OPERATOR_EMAIL: OPERATOR_EMAIL,

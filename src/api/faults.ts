@@ -28,7 +28,7 @@ export const FAULTS = {
   unknown_font: "The font doesn't exist. `detail` has similar names.",
   conflict:
     'Two fields exclude each other, such as `text` and `overlays`, `asset` and `asset_url`, `position` and `overlays`, ' +
-    '`captions` and an image, or a `background` and a style without one. Send one of them.',
+    '`put_url` and `deliver`, `captions` and an image, or a `background` and a style without one. Send one of them.',
   duplicate: 'The field was sent more than once. Only `overlays` may be repeated, with one object each.',
   unknown_field: "The field doesn't exist.",
   invalid_url: 'A URL must be an `http` or `https` URL without a password, on port 80, 443 or at least 1024.',

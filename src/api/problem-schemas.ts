@@ -43,7 +43,8 @@ export const PROBLEM_SCHEMAS = {
       },
       upstream_status: {
         type: 'integer',
-        description: 'Only with `asset_unreachable`: the status that the server of `asset_url` responded with.',
+        description:
+          'Only with `asset_unreachable` and `delivery_failed`: the status that the server of `asset_url` or `put_url` responded with.',
       },
       renewsAt: { ...TIME, description: 'Only with `quota_exceeded`: when credits reset.' },
     },

@@ -15,7 +15,6 @@ import {
   STRING_OR_NULL,
   TIME,
   TIME_OR_NULL,
-  URL,
 } from './schema-parts.ts';
 
 export const RENDER_SCHEMAS = {
@@ -38,7 +37,15 @@ export const RENDER_SCHEMAS = {
     error: refOrNull('Problem'),
   }),
   RenderOutput: complete({
-    url: { ...URL, description: 'Link to the file. It needs no key, so treat it as a secret.' },
+    url: {
+      type: ['string', 'null'],
+      format: 'uri',
+      description: 'Link to the file. It needs no key, so treat it as a secret. Null with `put_url`.',
+    },
+    put_status: {
+      ...INTEGER_OR_NULL,
+      description: 'With `put_url`, the status with which its server accepted the file. Otherwise null.',
+    },
     content_type: STRING,
     bytes: INTEGER,
     width: INTEGER,

@@ -85,12 +85,14 @@ export const PROBLEMS = {
   async_disabled: {
     status: 400,
     title: 'Asynchronous renders are off',
-    advice: 'This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.',
+    advice:
+      'This server keeps no results. Send the request without `async`, `deliver`, `put_url` and `prefer: respond-async`.',
   },
   async_not_allowed: {
     status: 403,
     title: 'Asynchronous renders not available',
-    advice: 'Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.',
+    advice:
+      'Callers through a marketplace can only render synchronously, and without `put_url`. `deliver` with the value `url` works.',
   },
   render_not_found: {
     status: 404,
@@ -199,7 +201,8 @@ export const PROBLEMS = {
   asset_too_long: {
     status: 413,
     title: 'Video too long',
-    advice: 'The video is longer than your plan allows; `limit` and `actual` are in seconds. Trim it.',
+    advice:
+      'The video is longer than your plan allows; `limit` and `actual` are in seconds. Trim it. If `detail` says so, the header `prefer: respond-async` allows longer ones.',
   },
   asset_frame_rate_too_high: {
     status: 413,
@@ -294,6 +297,12 @@ export const PROBLEMS = {
     status: 500,
     title: 'Internal error',
     advice: 'Something went wrong on our side. Try again. If it keeps happening, send `instance` to the operator.',
+  },
+  delivery_failed: {
+    status: 502,
+    title: "File can't be delivered",
+    advice:
+      'The server of `put_url` is unreachable, too slow or refuses the file; `upstream_status` has the status of its response. Check that the URL has not expired and allows `PUT` with this content type.',
   },
   overloaded: {
     status: 503,

@@ -2,6 +2,7 @@
 // to it.
 
 import type { FieldReader } from './field-reader.ts';
+import type { PutRequest } from './put-fields.ts';
 import { DELIVERY_FIELDS } from './request-fields.ts';
 
 const DELIVERIES = DELIVERY_FIELDS.deliver.enum;
@@ -13,6 +14,8 @@ export interface Delivery {
   readonly isLink: boolean;
   /** The URL that gets a webhook when the render ends. */
   readonly webhookUrl?: URL | undefined;
+  /** Where the file is sent to instead of being kept. */
+  readonly put?: PutRequest | undefined;
 }
 
 /** A blank field counts as absent. */

@@ -18,6 +18,7 @@ import { checkStyle, parseStyle, withStyle } from './style-field.ts';
 import { LAYOUT_FIELDS } from './request-fields.ts';
 import { parsePaging } from './paging-fields.ts';
 import { parsePositionField } from './position-field.ts';
+import { parsePut } from './put-fields.ts';
 import { parseWebhookUrl } from './webhook-url-field.ts';
 
 export interface CaptionForm {
@@ -35,7 +36,7 @@ export interface CaptionForm {
 }
 
 /** Returns the fault of a well-formed URL, if any. */
-export type CheckUrl = (url: URL, purpose?: 'webhook') => UrlFault | undefined;
+export type CheckUrl = (url: URL, purpose?: 'webhook' | 'put') => UrlFault | undefined;
 
 const NUMBER = new Intl.NumberFormat('en');
 
@@ -52,7 +53,8 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
   if (lacksVideo) reportMissingVideo(fields.faults);
   const canvas = hasAsset || lacksVideo ? undefined : parseCanvas(fields);
   const strict = fields.boolean('strict');
-  const delivery = { ...parseDelivery(fields), webhookUrl: parseWebhookUrl(fields, checkUrl) };
+  const webhookUrl = parseWebhookUrl(fields, checkUrl);
+  const delivery = { ...parseDelivery(fields), webhookUrl, put: parsePut(fields, checkUrl) };
   const duration = fields.seconds('duration', LAYOUT_FIELDS.duration.maximum);
   const requested = parseOutput(fields, hasAsset ? form.assetKind : isLayout ? undefined : 'canvas');
   const fit = parseFittedSize(fields, hasAsset, isVideo(form, requested));

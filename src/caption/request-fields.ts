@@ -39,6 +39,10 @@ const MIN_MAX_BYTES = 20_000;
 /** A day, which is more than any plan allows. */
 const MAX_SECONDS = 86_400;
 
+/** The headers that a request may add to the `PUT` of its file. */
+export const MAX_PUT_HEADERS = 5;
+export const MAX_PUT_HEADER_LENGTH = 1_024;
+
 /** The quality of images whose request names none. */
 export const DEFAULT_QUALITY = 90;
 
@@ -233,7 +237,23 @@ export const DELIVERY_FIELDS = {
     maxLength: MAX_URL_LENGTH,
     description:
       'Public `http` or `https` URL that gets a webhook when the render ends, signed with the secret of your account. Only with ' +
-      '`async`, `prefer: respond-async` or `deliver=url`. Your email address must be confirmed.',
+      '`async`, `prefer: respond-async`, `deliver=url` or `put_url`. Your email address must be confirmed.',
+  },
+  put_url: {
+    type: 'string',
+    format: 'uri',
+    maxLength: MAX_URL_LENGTH,
+    description:
+      'Public `https` URL that gets the finished file by one `PUT`, such as a presigned URL of a bucket. The response is the ' +
+      'render as JSON, and the server keeps no file. Not with `deliver`. Your email address must be confirmed.',
+  },
+  put_headers: {
+    type: 'object',
+    maxProperties: MAX_PUT_HEADERS,
+    additionalProperties: { type: 'string', maxLength: MAX_PUT_HEADER_LENGTH },
+    description:
+      `Up to ${MAX_PUT_HEADERS} headers of that \`PUT\`: \`cache-control\`, \`x-amz-*\`, \`x-ms-*\` or \`x-goog-*\`, each with up to ` +
+      `${NUMBER.format(MAX_PUT_HEADER_LENGTH)} printable ASCII characters. In forms, send JSON text.`,
   },
 } as const satisfies Readonly<Record<string, Json>>;
 

@@ -92,6 +92,7 @@ export const EXIT_CODES = {
   cannot_fit: 65,
   asset_undecodable: 65,
   asset_unreachable: 69,
+  delivery_failed: 69,
   strict_warnings: 65,
   internal_error: 70,
   overloaded: 69,

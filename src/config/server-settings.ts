@@ -65,13 +65,19 @@ export const SERVER_SETTINGS = {
   fetch: setting(
     'STORYBAR_FETCH',
     'public',
-    'Where files of `asset_url` may be fetched from and webhooks may be sent to. `public`: public addresses and STORYBAR_FETCH_ALLOW. `any`: also the networks of this server; only for callers you trust. `off`: nowhere.',
+    'Where files of `asset_url` may be fetched from and webhooks may be sent to. `public`: public addresses and STORYBAR_FETCH_ALLOW. `any`: also the networks of this server; only for callers you trust. `off`: nowhere, and no files are sent to `put_url`.',
     oneOf(FETCH_MODES),
   ),
   fetchAllow: setting(
     'STORYBAR_FETCH_ALLOW',
     '',
     'Comma-separated host names, IP addresses and networks such as `10.1.0.0/16` that `asset_url` and webhooks may use although they are not public. Customers see the beginning of the responses to their webhooks.',
+    hostsOrNetworks,
+  ),
+  putAllow: setting(
+    'STORYBAR_PUT_ALLOW',
+    '',
+    'Comma-separated host names, IP addresses and networks such as `10.1.0.0/16` that `put_url` may use although they are not public, and over `http`. Every caller can then write to them what a `PUT` without a password can write.',
     hostsOrNetworks,
   ),
   replayMegabytes: setting(

@@ -15,6 +15,7 @@ export const GUIDE_FILES: readonly (readonly [slug: string, file: string, group?
   ['webhooks', 'guides/webhooks.md'],
   ['limits', 'guides/limits.md'],
   ['asynchronous', 'guides/asynchronous.md'],
+  ['buckets', 'guides/buckets.md'],
   ['versioning', 'guides/versioning.md'],
   ['integrations', 'guides/integrations.md', 'Integrations'],
   ['zapier', 'integrations/zapier.md', 'Integrations'],

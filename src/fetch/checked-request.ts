@@ -3,16 +3,18 @@
 
 import { type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { type FetchPolicy, hostOf } from './fetch-policy.ts';
+import { type AddressPolicy, hostOf } from './fetch-policy.ts';
 import { fixedLookup, resolveHost } from './resolve-host.ts';
 
 export interface CheckedRequest {
-  readonly policy: FetchPolicy;
+  readonly policy: AddressPolicy;
   /** DNS servers for tests. By default, the system's servers. */
   readonly dnsServers?: readonly string[] | undefined;
   readonly headers: OutgoingHttpHeaders;
   /** A body is sent with POST. Without one, the request is a GET. */
   readonly body?: string;
+  /** Sends the body of a PUT. */
+  readonly upload?: (outgoing: ClientRequest) => void;
 }
 
 /** The host has an address that the policy doesn't allow. Nothing was sent. */
@@ -34,7 +36,7 @@ const MAX_BYTES_BEFORE_RESPONSE = 64 * 1024;
 /** Aborting `attempt` has an effect until the response headers arrive. Aborting `signal` also ends the response. */
 export async function sendChecked(
   url: URL,
-  { policy, dnsServers, headers, body }: CheckedRequest,
+  { policy, dnsServers, headers, body, upload }: CheckedRequest,
   attempt: AbortSignal,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
@@ -46,7 +48,7 @@ export async function sendChecked(
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
   return await new Promise((resolve, reject) => {
     const outgoing = send(url, {
-      method: body === undefined ? 'GET' : 'POST',
+      method: upload ? 'PUT' : body === undefined ? 'GET' : 'POST',
       // There is no pool, because a connection is used once, for the addresses that were checked for it.
       agent: false,
       lookup: fixedLookup(addresses),
@@ -74,7 +76,8 @@ export async function sendChecked(
       signal.removeEventListener('abort', end);
       reject(new Error('the connection was closed'));
     });
-    outgoing.end(body);
+    if (upload) upload(outgoing);
+    else outgoing.end(body);
   });
 }
 

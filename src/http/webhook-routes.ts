@@ -13,6 +13,7 @@ import { assertServerKey } from './access/server-key.ts';
 import type { KeyRoute } from './key-route.ts';
 import { receiveSmall } from './overlay/receive.ts';
 import { idOf, pageOf } from './renders/render-routes.ts';
+import { ASK_LATER } from './renders/render-replies.ts';
 import type { RouteGroup } from './route-group.ts';
 import { rotationOf } from '../webhooks/rotation-field.ts';
 import type { WebhookChanges } from '../webhooks/webhook-changes.ts';
@@ -155,7 +156,7 @@ async function sendTest(
   });
   const delivery = await changes.sendTest(accountId, idOf(request));
   wake();
-  reply.code(202).header('location', `${DELIVERIES_PATH}/${delivery.id}`);
+  reply.code(202).headers({ location: `${DELIVERIES_PATH}/${delivery.id}`, ...ASK_LATER });
   return deliveryToJson(delivery);
 }
 
@@ -168,7 +169,7 @@ async function sendAgain(
   });
   const delivery = await changes.sendAgain(accountId, idOf(request));
   wake();
-  reply.code(202);
+  reply.code(202).headers(ASK_LATER);
   return deliveryToJson(delivery);
 }
 

@@ -33,7 +33,7 @@ export function apiRoutes(
 
 function overlayDependencies(
   parts: ServerParts,
-  { acceptor, idempotency, links, results }: RenderServices,
+  { acceptor, idempotency, links, results, runner }: RenderServices,
 ): OverlayDependencies {
   const { settings, store, access, renderer, workArea, uploads, sender, running } = parts;
   return {
@@ -47,8 +47,10 @@ function overlayDependencies(
     acceptor,
     links,
     results,
+    runner,
     users: store.users,
     styles: parts.styles,
+    keys: store.keys,
     fetcher: parts.fetcher,
     renderer,
     deadlineMs: deadlinesOf(settings),

@@ -96,9 +96,10 @@ export async function openParts(
   };
 }
 
-type FetchSettings = Pick<Settings, 'fetch' | 'fetchAllow' | 'publicUrl'>;
+type FetchSettings = Pick<Settings, 'fetch' | 'fetchAllow' | 'putAllow' | 'publicUrl'>;
 
-function createFetcher({ fetch, fetchAllow, publicUrl }: FetchSettings): AssetFetcher {
+function createFetcher({ fetch, fetchAllow, putAllow, publicUrl }: FetchSettings): AssetFetcher {
   const contact = publicUrl === '' ? '' : ` (+${publicUrl})`;
-  return new AssetFetcher({ policy: new FetchPolicy(fetch, fetchAllow), userAgent: `storybar/${VERSION}${contact}` });
+  const policy = new FetchPolicy(fetch, fetchAllow, putAllow);
+  return new AssetFetcher({ policy, userAgent: `storybar/${VERSION}${contact}` });
 }

@@ -1,5 +1,6 @@
 // Wires asynchronous renders: storage, the runner, and the routes of renders, results and batches.
 
+import { PutSender } from '../fetch/put-sender.ts';
 import { batchRoutes } from '../http/renders/batch-routes.ts';
 import { renderRoutes } from '../http/renders/render-routes.ts';
 import { ResultLinks } from '../http/renders/result-links.ts';
@@ -8,7 +9,8 @@ import type { RouteGroup } from '../http/route-group.ts';
 import { RenderAcceptor } from '../renders/accept.ts';
 import { IdempotencyKeys } from '../renders/idempotency.ts';
 import { RenderActions } from '../renders/render-actions.ts';
-import { RenderRunner } from '../renders/render-runner.ts';
+import { PutTargets } from '../renders/put-targets.ts';
+import { RenderRunner, type RenderRunnerDependencies } from '../renders/render-runner.ts';
 import { deleteExpiredObjects, deleteOldRecords } from '../renders/retention.ts';
 import { StoredResults } from '../renders/stored-results.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
@@ -22,6 +24,7 @@ export interface RenderServices {
   readonly idempotency: IdempotencyKeys;
   readonly links: ResultLinks;
   readonly results: StoredResults;
+  readonly runner: RenderRunner;
   readonly actions: RenderActions;
   readonly groups: readonly RouteGroup[];
   /** Claims no more renders, and gives back those that haven't ended after `graceMs`. */
@@ -40,9 +43,10 @@ export async function startRenders(parts: ServerParts): Promise<RenderServices> 
   const storage = await openStorage(settings, logger);
   const serviceBytes = await storedBytesLimit(settings);
   const links = createLinks(parts);
-  const results = new StoredResults({ renders, storage, resultHours: settings.resultHours, serviceBytes });
-  const runner = createRunner(parts, storage, results);
-  const acceptor = new RenderAcceptor({ renders, storage, logger, serviceBytes, wake: () => runner.wake() });
+  const targets = new PutTargets({ storage, workArea: parts.workArea });
+  const results = new StoredResults({ renders, storage, targets, resultHours: settings.resultHours, serviceBytes });
+  const runner = createRunner(parts, { storage, targets, results });
+  const acceptor = new RenderAcceptor({ renders, storage, targets, logger, serviceBytes, wake: () => runner.wake() });
   const tasks = startTasks(parts, storage);
   // This also runs with STORYBAR_ASYNC=off, so that renders that were accepted earlier are finished.
   await releaseLost(parts);
@@ -53,6 +57,7 @@ export async function startRenders(parts: ServerParts): Promise<RenderServices> 
     idempotency: new IdempotencyKeys({ store: store.idempotency, replayCache: access.replayCache, results, logger }),
     links,
     results,
+    runner,
     actions: new RenderActions({ renders, storage, runner }),
     groups: [
       renderRoutes(forRoutes),
@@ -79,7 +84,10 @@ function createLinks({ settings, access, logger }: ServerParts): ResultLinks {
   return new ResultLinks({ isAsync, lacksSharedStorage, publicUrl, host, marketplace: access.marketplace });
 }
 
-function createRunner(parts: ServerParts, storage: ObjectStorage, results: StoredResults): RenderRunner {
+function createRunner(
+  parts: ServerParts,
+  stored: Pick<RenderRunnerDependencies, 'storage' | 'targets' | 'results'>,
+): RenderRunner {
   const { settings, store, plans, access, fetcher, workArea, uploads, renderer, logger, metrics } = parts;
   return new RenderRunner({
     renders: store.renders,
@@ -87,9 +95,9 @@ function createRunner(parts: ServerParts, storage: ObjectStorage, results: Store
     plans,
     reservations: access.reservations,
     failedDecodes: access.failedDecodes,
-    storage,
-    results,
+    ...stored,
     fetcher,
+    putSender: new PutSender({ policy: fetcher.policy, userAgent: fetcher.userAgent }),
     workArea,
     uploads,
     renderer,

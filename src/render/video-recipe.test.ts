@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { AppError } from '../errors.ts';
 import { UPRIGHT } from '../media/video/probe/orientation.ts';
 import type { VideoProbe } from '../media/video/probe/probe.ts';
-import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from './video-recipe.ts';
+import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, type VideoLimits } from './video-recipe.ts';
 import { segmentsOf } from '../media/video/segments/plan.ts';
 
 function probe(changes: Partial<VideoProbe> = {}, seconds = 10): VideoProbe {
@@ -41,9 +41,9 @@ function probe(changes: Partial<VideoProbe> = {}, seconds = 10): VideoProbe {
 
 const OVERLAYS = [{ text: 'Hi', position: null }];
 
-function refusal(changes: Partial<VideoProbe>): AppError {
+function refusal(changes: Partial<VideoProbe>, limits: VideoLimits = DEFAULT_VIDEO_LIMITS): AppError {
   try {
-    composeVideoRecipe(probe(changes), OVERLAYS, DEFAULT_VIDEO_LIMITS);
+    composeVideoRecipe(probe(changes), OVERLAYS, limits);
   } catch (error) {
     if (error instanceof AppError) return error;
   }
@@ -68,6 +68,15 @@ describe('composeVideoRecipe', () => {
       code: 'asset_frame_rate_too_high',
       limit: { limit: 480, actual: 600 },
     });
+  });
+
+  it('a video over the limit of requests that wait names prefer: respond-async only if that would do', () => {
+    const limits = { ...DEFAULT_VIDEO_LIMITS, asyncVideoSeconds: 600 };
+    const advice = 'Send the header prefer: respond-async, which allows 600 seconds, or shorten it.';
+    expect(refusal({ claimedSeconds: 90 }, limits).message).toContain(advice);
+    expect(refusal({ claimedSeconds: 601 }, limits).message).not.toContain('prefer');
+    expect(refusal({ claimedSeconds: 90 }).message).not.toContain('prefer');
+    expect(refusal({ claimedSeconds: 601 }, { ...limits, videoSeconds: 600 }).message).not.toContain('prefer');
   });
 
   it.each([

@@ -36,6 +36,8 @@ export interface VideoRecipe extends RecipeBase, TranscodePlan {
 /** The video limits of the caller's plan. */
 export interface VideoLimits {
   readonly videoSeconds: number;
+  /** The limit of the same request with `prefer: respond-async`, if it may be sent so. */
+  readonly asyncVideoSeconds?: number;
   readonly videoSide: number;
   readonly videoFps: number;
 }
@@ -138,7 +140,12 @@ function assertWithinLimits(probe: VideoProbe, limits: VideoLimits): void {
   assertMaxSide(limits.videoSide, { width, height });
   if (claimedSeconds > limits.videoSeconds + SECONDS_TOLERANCE) {
     const seconds = round(claimedSeconds);
-    const detail = `The video is ${seconds} seconds long; the limit is ${limits.videoSeconds} seconds. Shorten it and try again.`;
+    const { asyncVideoSeconds = 0 } = limits;
+    const isAsyncEnough = claimedSeconds <= asyncVideoSeconds + SECONDS_TOLERANCE;
+    const advice = isAsyncEnough
+      ? `Send the header prefer: respond-async, which allows ${asyncVideoSeconds} seconds, or shorten it.`
+      : 'Shorten it and try again.';
+    const detail = `The video is ${seconds} seconds long; the limit is ${limits.videoSeconds} seconds. ${advice}`;
     throw limitExceeded('asset_too_long', detail, limits.videoSeconds, seconds);
   }
   const maxFps = limits.videoFps * MAX_FRAME_STEP;

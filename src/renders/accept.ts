@@ -2,8 +2,10 @@
 // doesn't depend on this server.
 
 import type { Caller } from '../account/caller.ts';
+import type { PutRequest } from '../caption/put-fields.ts';
 import { AppError } from '../errors.ts';
 import { must } from '../primitives/must.ts';
+import { Semaphore } from '../primitives/semaphore.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import {
   acceptedRecord,
@@ -21,6 +23,7 @@ import { asyncFingerprint, waitingFingerprint } from './fingerprint.ts';
 import { afterOther, keyInFlight, keyMismatch } from './key-in-use.ts';
 import { newRender } from './new-render.ts';
 import type { ParsedRequest, UnfetchedRequest } from './parse.ts';
+import { type PutTargets, targetOf } from './put-targets.ts';
 import type { ReceivedForm } from './received-form.ts';
 import { MAX_BATCH } from './render-view.ts';
 import { storageError, storageLimitsOf } from './storage-limits.ts';
@@ -30,6 +33,7 @@ import { TEST_RENDERS_PER_DAY, testRendersExceeded } from './test-render-limit.t
 export interface AcceptorOptions {
   readonly renders: Renders;
   readonly storage: ObjectStorage;
+  readonly targets: PutTargets;
   readonly logger: Logger;
   /** The limit of all accounts together. */
   readonly serviceBytes: number;
@@ -50,7 +54,13 @@ export interface AsyncRequest {
 /** Requests that are accepted together, or not at all. */
 export interface AsyncBatch extends Pick<AsyncRequest, 'caller' | 'idempotencyKey' | 'form'> {
   readonly batchId: string;
-  readonly renders: readonly NewRender[];
+  readonly requests: readonly BatchedRequest[];
+}
+
+export interface BatchedRequest {
+  readonly render: NewRender;
+  /** Where its file is sent to. */
+  readonly put: PutRequest | undefined;
 }
 
 export interface AcceptedBatch {
@@ -60,6 +70,7 @@ export interface AcceptedBatch {
 }
 
 const RETRY_AFTER_SECONDS = 2;
+const TARGETS_AT_ONCE = 8;
 
 export class RenderAcceptor {
   readonly #options: AcceptorOptions;
@@ -71,31 +82,40 @@ export class RenderAcceptor {
   /** Returns the new render, or the one of an earlier request with the same idempotency key. */
   async accept(request: AsyncRequest): Promise<{ readonly render: RenderRecord; readonly isReplay: boolean }> {
     const { renderId, caller, form, parsed, signal } = request;
-    const { renders, storage } = this.#options;
+    const { renders, storage, targets } = this.#options;
     const asset = assetOf(renderId, parsed);
+    const { put } = parsed.delivery;
+    const objects = [...(asset ? [asset.name] : []), ...(put ? [targetOf(renderId)] : [])];
     if (asset) await storage.put(asset.name, must(form.asset, 'the uploaded file').path, signal);
+    if (put) await targets.store(renderId, put, signal);
     const render = newRender(caller, renderId, { request: storeRequest(form), parsed, asset });
     const at = new Date();
     const { id, isReplay } = await this.#addOrWait(request, render, at).catch(async (error: unknown) => {
       // If the database refused the render, the object is deleted now. If the outcome is unknown, the sweep handles
       // it with the record.
-      if (error instanceof AppError && error.code !== 'storage_unavailable') await this.#discard(asset);
+      if (error instanceof AppError && error.code !== 'storage_unavailable') await this.#discard(objects);
       throw error;
     });
     if (!isReplay) return { render: acceptedRecord(render, at), isReplay };
-    await this.#discard(asset);
+    await this.#discard(objects);
     return { render: must(await renders.find({ accountId: caller.accountId }, id), 'the accepted render'), isReplay };
   }
 
-  async acceptBatch({ batchId, caller, idempotencyKey, form, renders }: AsyncBatch): Promise<AcceptedBatch> {
+  async acceptBatch({ batchId, caller, idempotencyKey, form, requests }: AsyncBatch): Promise<AcceptedBatch> {
     const { accountId, keyId, mode } = caller;
     const at = new Date();
     const fingerprint = asyncFingerprint({ ...form, asset: undefined });
+    const renders = requests.map(({ render }) => render);
+    const objects = await this.#storeTargets(requests);
     const { id, isReplay } = await this.#add(caller, renders, {
       at,
       batch: { id: batchId, accountId, keyId, mode },
       ...(idempotencyKey !== undefined && { idempotency: { key: `${mode}:${idempotencyKey}`, fingerprint } }),
+    }).catch(async (error: unknown) => {
+      if (error instanceof AppError && error.code !== 'storage_unavailable') await this.#discard(objects);
+      throw error;
     });
+    if (isReplay) await this.#discard(objects);
     return {
       batchId: id,
       isReplay,
@@ -103,6 +123,17 @@ export class RenderAcceptor {
         ? await this.#options.renders.list({ accountId }, { limit: MAX_BATCH, batchId: id })
         : renders.map((render) => acceptedRecord(render, at)),
     };
+  }
+
+  /** Returns the names of the stored objects. */
+  async #storeTargets(requests: AsyncBatch['requests']): Promise<string[]> {
+    const slots = new Semaphore({ permits: TARGETS_AT_ONCE });
+    const stored = requests.map(async ({ render, put }) => {
+      if (put === undefined) return [];
+      await slots.run(async () => await this.#options.targets.store(render.id, put));
+      return [targetOf(render.id)];
+    });
+    return (await Promise.all(stored)).flat();
   }
 
   /**
@@ -152,11 +183,12 @@ export class RenderAcceptor {
     return { id: options.batch?.id ?? must(renders[0], 'a render').id, isReplay: false };
   }
 
-  async #discard(asset: StoredAsset | undefined): Promise<void> {
-    if (asset === undefined) return;
-    await this.#options.storage.delete(asset.name).catch((error: unknown) => {
-      this.#options.logger.warn({ object: asset.name, err: error }, 'stored object not deleted, left to the sweep');
-    });
+  async #discard(objects: readonly string[]): Promise<void> {
+    for (const object of objects) {
+      await this.#options.storage.delete(object).catch((error: unknown) => {
+        this.#options.logger.warn({ object, err: error }, 'stored object not deleted, left to the sweep');
+      });
+    }
   }
 }
 

@@ -1,16 +1,27 @@
 // Decides whether two requests with the same idempotency key are the same request.
 
 import { createHash } from 'node:crypto';
+import { publicPartOf } from '../caption/put-fields.ts';
 import type { ReceivedForm } from './received-form.ts';
 
 type RequestContent = Pick<ReceivedForm, 'fields' | 'asset'>;
 
 /** Returns the same fingerprint for fields in any order. It covers the bytes of the asset. */
 export function fingerprint({ fields, asset }: RequestContent): string {
-  const pairs = fields.map(({ name, value }) => JSON.stringify([name, value])).toSorted();
+  const pairs = fields.map(({ name, value }) => JSON.stringify([name, value], withoutSignature(name))).toSorted();
   return createHash('sha256')
     .update(JSON.stringify([pairs, asset?.sha256 ?? null]))
     .digest('hex');
+}
+
+/** Every try has a presigned URL with another signature, so its query doesn't count. A batch has one in each request. */
+function withoutSignature(field: string): (key: string, value: unknown) => unknown {
+  return (key, value) => (isPutUrl(field, key) && typeof value === 'string' ? publicPartOf(value) : value);
+}
+
+/** The value of the field is the second item of its pair. */
+function isPutUrl(field: string, key: string): boolean {
+  return field === 'put_url' ? key === '1' : field === 'requests' && key === 'put_url';
 }
 
 /**

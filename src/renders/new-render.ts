@@ -3,6 +3,7 @@
 import type { Caller } from '../account/caller.ts';
 import type { NewRender, StoredAsset } from '../store/renders/render.ts';
 import type { ParsedRequest, UnfetchedRequest } from './parse.ts';
+import { targetOf } from './put-targets.ts';
 
 /**
  * The maximum number of renders with files to fetch, so that the hosts of one account can't take all connections of a
@@ -33,6 +34,7 @@ export function newRender(caller: Caller, id: string, { request, parsed, asset, 
     plan: plan.name,
     period: subscription.period,
     renews: subscription.renews,
+    ...(parsed.delivery.put && { target: targetOf(id) }),
     maxRunning: isFetched ? Math.min(plan.concurrentRenders, MAX_FETCHES_PER_ACCOUNT) : plan.concurrentRenders,
   };
 }

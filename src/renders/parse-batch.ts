@@ -6,7 +6,7 @@ import { typeName } from '../caption/quote.ts';
 import { AppError, type FieldFault } from '../errors.ts';
 import type { FetchPolicy } from '../fetch/fetch-policy.ts';
 import { must } from '../primitives/must.ts';
-import type { NewRender } from '../store/renders/render.ts';
+import type { BatchedRequest } from './accept.ts';
 import { newRender } from './new-render.ts';
 import { parseRequest } from './parse.ts';
 import type { ReceivedForm } from './received-form.ts';
@@ -19,9 +19,9 @@ export function parseBatch(
   forms: readonly ReceivedForm[],
   caller: Caller,
   batchId: string,
-): NewRender[] {
+): BatchedRequest[] {
   const faults: FieldFault[] = [];
-  const renders: NewRender[] = [];
+  const parsedRequests: BatchedRequest[] = [];
   // Lists sort renders of the same moment by id, the highest first, so a batch keeps the order of its requests.
   const ids = forms
     .map(() => randomUUID())
@@ -34,13 +34,9 @@ export function parseBatch(
     }
     try {
       const parsed = parseRequest(single, policy);
-      renders.push(
-        newRender(caller, must(ids[index], 'the id of a render'), {
-          request: storeRequest(single),
-          parsed,
-          batchId,
-        }),
-      );
+      const id = must(ids[index], 'the id of a render');
+      const render = newRender(caller, id, { request: storeRequest(single), parsed, batchId });
+      parsedRequests.push({ render, put: parsed.delivery.put });
     } catch (error) {
       if (!(error instanceof AppError) || error.faults.length === 0) throw error;
       faults.push(
@@ -49,7 +45,7 @@ export function parseBatch(
     }
   }
   const [first] = faults;
-  if (first === undefined) return renders;
+  if (first === undefined) return parsedRequests;
   const summary = faults.length === 1 ? first.detail : `The batch has ${faults.length} errors.`;
   throw new AppError('invalid_fields', summary, { faults });
 }

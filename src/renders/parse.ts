@@ -48,8 +48,10 @@ export function parseRequest(
 export function parseUpload(form: ReceivedForm): ParsedRequest {
   const fault = { code: 'forbidden_address', detail: 'Upload the file in asset. URLs need an API key.' } as const;
   const noWebhook = { code: 'forbidden_address', detail: 'Webhooks need an API key.' } as const;
+  const noPut = { code: 'forbidden_address', detail: 'put_url needs an API key.' } as const;
+  const faultFor = { asset: fault, webhook: noWebhook, put: noPut };
   return onReceived(
-    parseForm(withKind(form), (_url, purpose) => (purpose === 'webhook' ? noWebhook : fault)),
+    parseForm(withKind(form), (_url, purpose) => faultFor[purpose ?? 'asset']),
     form,
   );
 }
@@ -72,8 +74,8 @@ export function withFetched(request: UnfetchedRequest, file: ReceivedFile): Pars
 
 /** Webhooks exist only for stored renders. */
 export function assertWebhookFits({ delivery }: ParsedRequest | UnfetchedRequest): void {
-  if (delivery.webhookUrl === undefined || delivery.isLink) return;
-  const detail = 'Send webhook_url with async, with prefer: respond-async, or with deliver=url.';
+  if (delivery.webhookUrl === undefined || delivery.isLink || delivery.put) return;
+  const detail = 'Send webhook_url with async, with prefer: respond-async, with deliver=url, or with put_url.';
   throw new AppError('invalid_fields', detail, { faults: [{ pointer: '#/webhook_url', code: 'conflict', detail }] });
 }
 

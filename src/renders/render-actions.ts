@@ -26,9 +26,9 @@ export async function cancelRender(
 export async function deleteEnded(
   { renders, storage }: Pick<ActionDependencies, 'renders' | 'storage'>,
   scope: RenderScope,
-  { id, output, asset }: RenderRecord,
+  { id, output, asset, target }: RenderRecord,
 ): Promise<void> {
-  for (const object of [output, asset]) if (object) await storage.delete(object.name);
+  for (const name of [output?.name, asset?.name, target]) if (name !== undefined) await storage.delete(name);
   await renders.remove(scope, id);
 }
 

@@ -13,6 +13,21 @@ const resultSchema = z.object({
   duration: z.number().nullable(),
   warnings: z.array(z.string()),
   missingGlyphs: z.number(),
+  /** How the file is being sent, for a render with `put_url`. */
+  put: z
+    .object({
+      /** The tries that have failed. */
+      failures: z.number(),
+      /** The status of the latest response. */
+      status: z.number().nullable(),
+      /** True if the receiver may have got a part of the file. */
+      wasSent: z.boolean(),
+      /** The time that the render took, for the account's history. */
+      renderMs: z.number(),
+      /** When the file was ready to be sent. */
+      readyAt: z.iso.datetime(),
+    })
+    .optional(),
 });
 
 export type RenderResult = z.infer<typeof resultSchema>;
@@ -30,7 +45,7 @@ export function extensionOf({ headers }: Pick<RenderResult, 'headers'>): string 
   return must(name?.groups?.['extension'], 'the extension of a result');
 }
 
-export function resultOf({ recipe, facts, headers }: FinishedRender): RenderResult {
+export function resultOf({ recipe, facts, headers, durationMs }: FinishedRender, isSent: boolean): RenderResult {
   return {
     headers: Object.fromEntries(Object.entries(headers).filter(([header]) => !NOT_STORED.has(header))),
     width: facts.width,
@@ -38,5 +53,10 @@ export function resultOf({ recipe, facts, headers }: FinishedRender): RenderResu
     duration: recipe.kind === 'video' ? recipe.durationSeconds : null,
     warnings: [...facts.warnings],
     missingGlyphs: facts.missingGlyphs,
+    ...(isSent && { put: newDelivery(durationMs) }),
   };
+}
+
+function newDelivery(renderMs: number): RenderResult['put'] {
+  return { failures: 0, status: null, wasSent: false, renderMs, readyAt: new Date().toISOString() };
 }

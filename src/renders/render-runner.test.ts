@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { ClaimedRender } from '../store/renders/render.ts';
-import type { StoredRenderJobDependencies } from './stored-render-job.ts';
-import { RenderRunner } from './render-runner.ts';
+import { RenderRunner, type RenderRunnerDependencies } from './render-runner.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -24,7 +23,7 @@ async function outcomeOf(code: ErrorCode, attempt: number, startedMsAgo = 0): Pr
       uploads: { reserve: async () => await Promise.reject(new AppError(code, 'Trouble.')) },
       logger: { info: log, warn: log, error: log },
       publicUrl: undefined,
-    } as unknown as StoredRenderJobDependencies);
+    } as unknown as RenderRunnerDependencies);
     runner.wake();
   });
 }

@@ -1,20 +1,38 @@
-// Runs accepted renders on this server, those of each lane beside those of the others.
+// Runs accepted renders on this server, those of each lane beside those of the others, and sends their files.
 
-import { RENDER_LANES, type RenderLane } from '../store/renders/render.ts';
+import { RENDER_LANES, type RenderLane, type RenderRecord, type RenderScope } from '../store/renders/render.ts';
 import { LeasedRunner } from './leased-runner.ts';
+import { PutJob, type PutJobDependencies } from './put-job.ts';
 import { StoredRenderJob, type StoredRenderJobDependencies } from './stored-render-job.ts';
 
 /** Fetching takes a connection and little else. The store limits the number per account. */
 const MAX_FETCHES = 64;
+/** Sending a file does, too. */
+const MAX_PUTS = 64;
+
+export interface RenderRunnerDependencies extends StoredRenderJobDependencies, PutJobDependencies {}
+
+export interface EndWait {
+  readonly id: string;
+  readonly waitSeconds: number;
+  /** Returns true when waiting is useless, such as after the client has left. */
+  readonly isOver: () => boolean;
+}
+
+/** How often to look for the end of a render that runs on another server. */
+const POLL_MS = 500;
+
+/** A lane whose renders need a worker. */
+type WorkLane = Exclude<RenderLane, 'put'>;
 
 export class RenderRunner {
-  readonly #dependencies: StoredRenderJobDependencies;
-  readonly #lanes: readonly LeasedRunner<StoredRenderJob>[];
+  readonly #dependencies: RenderRunnerDependencies;
+  readonly #lanes: readonly (LeasedRunner<StoredRenderJob> | LeasedRunner<PutJob>)[];
   readonly #listeners = new Map<string, Set<() => void>>();
 
-  constructor(dependencies: StoredRenderJobDependencies) {
+  constructor(dependencies: RenderRunnerDependencies) {
     this.#dependencies = dependencies;
-    this.#lanes = RENDER_LANES.map((lane) => this.#createLane(lane));
+    this.#lanes = RENDER_LANES.map((lane) => (lane === 'put' ? this.#createPutLane() : this.#createLane(lane)));
   }
 
   start(): void {
@@ -32,8 +50,24 @@ export class RenderRunner {
     this.#notify(renderId);
   }
 
+  /** Returns the render when it has ended or the time is up. Undefined when there is none in scope. */
+  async waitForEnd(scope: RenderScope, { id, waitSeconds, isOver }: EndWait): Promise<RenderRecord | undefined> {
+    const end = performance.now() + waitSeconds * 1_000;
+    for (;;) {
+      const ended = this.#ended(id, Math.min(POLL_MS, Math.max(0, end - performance.now())));
+      const render = await this.#dependencies.renders.find(scope, id);
+      const isUp = performance.now() >= end || isOver();
+      if (render === undefined || render.finishedAt !== undefined || isUp) return render;
+      await ended;
+    }
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    await Promise.all(this.#lanes.map(async (lane) => await lane.stop(graceMs)));
+  }
+
   /** Resolves when the render ends on this server, at the latest after `maxMs`. */
-  async ended(renderId: string, maxMs: number): Promise<void> {
+  async #ended(renderId: string, maxMs: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const listeners = this.#listeners.get(renderId) ?? new Set();
       const done = (): void => {
@@ -48,11 +82,7 @@ export class RenderRunner {
     });
   }
 
-  async stop(graceMs: number): Promise<void> {
-    await Promise.all(this.#lanes.map(async (lane) => await lane.stop(graceMs)));
-  }
-
-  #createLane(lane: RenderLane): LeasedRunner<StoredRenderJob> {
+  #createLane(lane: WorkLane): LeasedRunner<StoredRenderJob> {
     const { renders, logger } = this.#dependencies;
     const runner: LeasedRunner<StoredRenderJob> = new LeasedRunner({
       name: `renders of the lane ${lane}`,
@@ -62,12 +92,30 @@ export class RenderRunner {
         const claim = await renders.claim(lane);
         return claim ? [new StoredRenderJob(this.#dependencies, claim, lane === 'fetch', () => runner.wake())] : [];
       },
-      onEnded: ({ id }) => this.#notify(id),
+      onEnded: (job) => {
+        // Its file may have to be sent now.
+        if (job.isHandedOver) this.wake();
+        this.#notify(job.id);
+      },
     });
     return runner;
   }
 
-  #room(lane: RenderLane, running: readonly StoredRenderJob[]): number {
+  #createPutLane(): LeasedRunner<PutJob> {
+    const { renders, logger } = this.#dependencies;
+    return new LeasedRunner({
+      name: 'files to send',
+      logger,
+      room: (running) => MAX_PUTS - running.length,
+      claim: async () => {
+        const claim = await renders.claim('put');
+        return claim ? [new PutJob(this.#dependencies, claim)] : [];
+      },
+      onEnded: ({ id }) => this.#notify(id),
+    });
+  }
+
+  #room(lane: WorkLane, running: readonly StoredRenderJob[]): number {
     if (lane === 'fetch') return MAX_FETCHES - running.filter(({ isFetching }) => isFetching).length;
     const { images, videos } = this.#dependencies.renderer.status();
     // The number is at least one, so that a render is claimed even while all workers restart.

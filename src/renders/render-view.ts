@@ -18,6 +18,7 @@ export function resultPath({ token }: Pick<StoredOutput, 'token'>, result: Rende
 export function renderToJson(render: RenderRecord, baseUrl: string): ResponseOf<'Render'> {
   const { id, status, progress, mode, batchId, createdAt, startedAt, finishedAt, output } = render;
   const result = render.result === undefined ? undefined : parseResult(render.result);
+  const isSent = render.target !== undefined;
   return {
     id,
     status,
@@ -32,11 +33,13 @@ export function renderToJson(render: RenderRecord, baseUrl: string): ResponseOf<
     created_at: createdAt.toISOString(),
     started_at: startedAt?.toISOString() ?? null,
     finished_at: finishedAt?.toISOString() ?? null,
-    expires_at: output?.expiresAt.toISOString() ?? null,
+    expires_at: (isSent ? undefined : output?.expiresAt.toISOString()) ?? null,
     output:
-      output && result
+      // A file that is sent is an output only when its receiver has it.
+      output && result && status === 'succeeded'
         ? {
-            url: `${baseUrl}${resultPath(output, result)}`,
+            url: isSent ? null : `${baseUrl}${resultPath(output, result)}`,
+            put_status: result.put?.status ?? null,
             content_type: must(result.headers['content-type'], 'the type of the result'),
             bytes: output.bytes,
             width: result.width,

@@ -26,13 +26,15 @@ export interface ReservationRequest {
 }
 
 /**
- * The reserved credits of one render. A reservation ends once, by `settle`, `release` or `breakOff`. Later calls do
- * nothing.
+ * The reserved credits of one render. A reservation ends once, by `settle`, `release`, `breakOff` or `handOver`. Later calls
+ * do nothing.
  */
 export interface Reservation extends Payment {
   readonly credits: number;
   readonly remaining: number;
   settle(durationMs: number, remember?: Remembered): Promise<void>;
+  /** Called when a stored render has taken the reservation over. */
+  handOver(): void;
   /**
    * Called when the client left during the delivery. Returns whether it was charged all the same; see
    * `account/broken-delivery.ts`.
@@ -77,6 +79,9 @@ export class CreditReservations {
         isEnded = true;
         const ending: Ending = { outcome: 'delivered', durationMs };
         await this.#end(renderId, async () => await this.#ledger.settle(renderId, ending, remember));
+      },
+      handOver: () => {
+        isEnded = true;
       },
       release: async (error, durationMs) => {
         if (isEnded) return;

@@ -43,7 +43,7 @@ export async function deleteOldRecords(options: RetentionOptions, now = new Date
 async function deleteOrphans(options: RetentionOptions, now: Date): Promise<void> {
   const { renders, storage } = options;
   const deletion = new Deletion(options);
-  for (const folder of ['assets', 'outputs']) {
+  for (const folder of ['assets', 'outputs', 'targets']) {
     for await (const { name, modifiedAt } of storage.list(folder)) {
       if (now.getTime() - modifiedAt.getTime() < ORPHAN_AFTER_MS) continue;
       for (const orphan of await renders.orphans([name])) await deletion.tryDelete(orphan);

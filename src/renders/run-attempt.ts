@@ -153,7 +153,8 @@ async function renderAndStore(
       logWarnings(dependencies, paying, finished);
       disk.addResult(finished.bytes);
       // Only now is the size known. Without room for it, the render fails here without a charge.
-      return await dependencies.results.put({ renderId, caller, finished, credits }, signal);
+      const isSent = render.target !== undefined;
+      return await dependencies.results.put({ renderId, caller, finished, credits, isSent }, signal);
     },
   });
 }

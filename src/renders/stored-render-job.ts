@@ -37,6 +37,8 @@ export class StoredRenderJob implements LeasedJob {
   isFetching: boolean;
   /** It is long and waits for another long one. It must not keep short ones from being claimed. */
   isHeldBack = false;
+  /** Its file is due to be sent to the caller's URL, by another job. */
+  isHandedOver = false;
   readonly #dependencies: StoredRenderJobDependencies;
   readonly #claim: ClaimedRender;
   readonly #onRoom: () => void;
@@ -71,7 +73,10 @@ export class StoredRenderJob implements LeasedJob {
       await this.#succeed(success, control);
       await this.#deleteAsset();
       const { credits, durationMs } = success;
-      logger.info({ ...this.entry, credits, ms: Math.round(durationMs) }, 'asynchronous render succeeded');
+      const ended = this.isHandedOver
+        ? 'asynchronous render finished, sending its file'
+        : 'asynchronous render succeeded';
+      logger.info({ ...this.entry, credits, ms: Math.round(durationMs) }, ended);
     } catch (error) {
       const cause: unknown = control.signal.aborted ? control.signal.reason : error;
       const isLost = cause instanceof LeaseLost || cause instanceof AttemptLost;
@@ -124,7 +129,10 @@ export class StoredRenderJob implements LeasedJob {
   async #succeed(success: RenderSuccess, { write }: JobControl): Promise<void> {
     const { renders, storage, metrics } = this.#dependencies;
     const { attempt, render } = this.#claim;
-    if (await write(async () => await renders.succeed(attempt, success))) {
+    this.isHandedOver = render.target !== undefined;
+    if (this.isHandedOver) {
+      if (await write(async () => await renders.deliveries.handOver(attempt, success))) return;
+    } else if (await write(async () => await renders.succeed(attempt, success))) {
       metrics.charged(success.credits);
       const ageMs = Date.now() - render.createdAt.getTime();
       metrics.asyncEnded(success.sourceType, true, { ms: success.durationMs, ageMs });

@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { keptCaptions } from '../caption/captions-field.ts';
+import { publicPartOf } from '../caption/put-fields.ts';
 import type { ReceivedForm } from './received-form.ts';
 import type { ReceivedFile } from '../media/receive-asset.ts';
 
@@ -22,8 +23,16 @@ type RequestFields = Pick<ReceivedForm, 'fields' | 'isJson'>;
 
 /** For a request that was parsed without faults. */
 export function storeRequest({ fields, isJson = false }: RequestFields): string {
-  const kept = fields.map(({ name, value }) => ({ name, value: name === 'captions' ? keptCaptions(value) : value }));
+  const kept = fields
+    .filter(({ name }) => name !== 'put_headers')
+    .map(({ name, value }) => ({ name, value: keptValue(name, value) }));
   return JSON.stringify({ isJson, fields: kept });
+}
+
+/** The query and the headers of `put_url` are secrets, which `PutTargets` keeps. */
+function keptValue(name: string, value: unknown): unknown {
+  if (name === 'captions') return keptCaptions(value);
+  return name === 'put_url' && value !== null ? publicPartOf(value) : value;
 }
 
 /** Returns the same request as a repetition of a delivered one. `facts` are those of `Remembered`. */

@@ -1,5 +1,5 @@
 // Finished files that go to storage instead of into a response: the results of asynchronous renders, and those of requests
-// with `deliver=url`.
+// with `deliver=url` or `put_url`.
 
 import { randomBytes } from 'node:crypto';
 import type { Caller } from '../account/caller.ts';
@@ -12,13 +12,15 @@ import type { Renders } from '../store/renders/renders.ts';
 import { newRender } from './new-render.ts';
 import type { ParsedRequest } from './parse.ts';
 import type { FinishedRender } from './perform-render.ts';
+import { type PutTargets, targetOf } from './put-targets.ts';
 import type { ReceivedForm } from './received-form.ts';
 import { resultOf } from './render-result.ts';
 import { storageError, storageLimitsOf, type StorageUse } from './storage-limits.ts';
 import { storeRequest } from './stored-request.ts';
 
 export interface StoredResultsOptions {
-  readonly renders: Pick<Renders, 'find' | 'storageExceeded' | 'addFinished'>;
+  readonly renders: Pick<Renders, 'find' | 'storageExceeded' | 'addFinished' | 'deliveries'>;
+  readonly targets: PutTargets;
   readonly storage: ObjectStorage;
   readonly resultHours: number;
   /** The limit of all accounts together. */
@@ -30,10 +32,12 @@ export interface ResultToStore {
   readonly caller: Caller;
   readonly finished: FinishedRender;
   readonly credits: number;
+  /** True if the file is sent to a URL of the caller. */
+  readonly isSent: boolean;
 }
 
 /** A result whose request waited for it, so that there is no record of its render yet. */
-export interface ResultOfRequest extends ResultToStore {
+export interface ResultOfRequest extends Omit<ResultToStore, 'isSent'> {
   readonly form: ReceivedForm;
   readonly parsed: ParsedRequest;
   /** The result for the next request with the same idempotency key. */
@@ -73,7 +77,10 @@ export class StoredResults {
   }
 
   /** The name is new for every attempt, so that two attempts never write the same object. */
-  async put({ renderId, caller, finished, credits }: ResultToStore, signal: AbortSignal): Promise<RenderSuccess> {
+  async put(
+    { renderId, caller, finished, credits, isSent }: ResultToStore,
+    signal: AbortSignal,
+  ): Promise<RenderSuccess> {
     const { storage, resultHours } = this.#options;
     const { file, bytes, asset, durationMs } = finished;
     await this.assertRoom(caller, bytes, 'result');
@@ -86,22 +93,30 @@ export class StoredResults {
         token: randomBytes(TOKEN_BYTES).toString('base64url'),
         expiresAt: new Date(Date.now() + resultHours * 3_600_000),
       },
-      result: JSON.stringify(resultOf(finished)),
+      result: JSON.stringify(resultOf(finished, isSent)),
       sourceType: asset?.kind ?? 'image',
       credits,
       durationMs,
     };
   }
 
-  /** Also adds the record of the render and charges for it, in one transaction. */
+  /**
+   * Also adds the record of the render and charges for it, in one transaction. With `put_url`, the file is due to be sent
+   * instead, and its delivery decides about the charge.
+   */
   async add(result: ResultOfRequest, signal: AbortSignal): Promise<RenderRecord> {
-    const success = await this.put(result, signal);
+    const { put } = result.parsed.delivery;
+    const success = await this.put({ ...result, isSent: put !== undefined }, signal);
     try {
+      if (put) await this.#options.targets.store(result.renderId, put, signal);
       signal.throwIfAborted();
       return await this.#addFinished(result, success);
     } catch (error) {
       // When the outcome is unknown, the render may need its object. The sweep deletes one that no render needs.
-      if (!isOutcomeUnknown(error)) await this.#options.storage.delete(success.output.name).catch(() => undefined);
+      if (!isOutcomeUnknown(error)) {
+        const objects = [success.output.name, ...(put ? [targetOf(result.renderId)] : [])];
+        for (const name of objects) await this.#options.storage.delete(name).catch(() => undefined);
+      }
       throw error;
     }
   }
@@ -114,7 +129,11 @@ export class StoredResults {
     const limits = storageLimitsOf(caller, { serviceBytes, of: 'result' });
     const at = new Date();
     const render = newRender(caller, renderId, { request: storeRequest(form), parsed });
-    const addition = await renders.addFinished(render, success, { limits, remember, at });
+    const options = { limits, remember, at };
+    const addition =
+      render.target === undefined
+        ? await renders.addFinished(render, success, options)
+        : await renders.deliveries.add(render, success, options);
     if (addition.kind === 'over limit') throw storageError(addition, limits);
     if (addition.kind === 'hold gone') {
       throw new AppError('storage_unavailable', 'The result could not be stored. Try again.', { retryAfterSeconds: 2 });

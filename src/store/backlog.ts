@@ -34,8 +34,13 @@ export class Backlog {
   }
 
   async read(): Promise<BacklogReading> {
-    const [image, video, fetch] = await Promise.all([this.#lane('image'), this.#lane('video'), this.#lane('fetch')]);
-    return { renders: { image, video, fetch }, webhooks: await this.#webhooks() };
+    const [image, video, fetch, put] = await Promise.all([
+      this.#lane('image'),
+      this.#lane('video'),
+      this.#lane('fetch'),
+      this.#lane('put'),
+    ]);
+    return { renders: { image, video, fetch, put }, webhooks: await this.#webhooks() };
   }
 
   async #lane(lane: RenderLane): Promise<LaneBacklog> {

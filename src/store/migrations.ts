@@ -21,7 +21,7 @@ import {
   USAGE_DETAILS,
 } from './ledger/migrations.ts';
 import { INCIDENTS } from './incidents/migrations.ts';
-import { RENDER_TABLES, RENDERS, RENDERS_BY_KEY, STORED_BYTES } from './renders/migrations.ts';
+import { PUT_TARGETS, RENDER_TABLES, RENDERS, RENDERS_BY_KEY, STORED_BYTES } from './renders/migrations.ts';
 import { IDEMPOTENCY_KEYS, REQUEST_LOG, REQUESTS_WITH_NULLS } from './requests/migrations.ts';
 import { DUE_DELIVERIES, WEBHOOK_TABLES } from './webhooks/migrations.ts';
 import { type Migration, together } from './migration.ts';
@@ -183,6 +183,7 @@ export const MIGRATIONS: readonly Migration[] = [
   SHARED_TASKS,
   SAVED_STYLES,
   INCIDENTS,
+  PUT_TARGETS,
 ];
 
 export interface SchemaState {

@@ -2,19 +2,20 @@
 
 import type { MetricsRegistry } from './metrics-registry.ts';
 
+const LANES = ['image', 'video', 'fetch', 'put'] as const;
+
 interface LaneReading {
   readonly waiting: number;
   readonly claimed: number;
   readonly oldestSeconds: number;
 }
 
-/** `fetch` is the lane of renders whose asset has yet to be fetched. */
+/** `fetch` is the lane of renders whose asset has yet to be fetched, `put` that of files that are sent to a `put_url`. */
 export interface BacklogFigures {
-  readonly renders: Readonly<Record<'image' | 'video' | 'fetch', LaneReading>>;
+  readonly renders: Readonly<Record<(typeof LANES)[number], LaneReading>>;
   readonly webhooks: { readonly waiting: number; readonly oldestSeconds: number };
 }
 
-const LANES = ['image', 'video', 'fetch'] as const;
 const NOTE = 'Every API server reports the same value: aggregate with max, not sum.';
 
 /** `read` returns undefined while the database is unavailable. Then the metrics have no value instead of a wrong one. */

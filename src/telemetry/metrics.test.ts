@@ -24,7 +24,7 @@ it('counts an accepted request apart from delivered ones, and its render when it
 it('has no backlog instead of a wrong one while the database is unavailable', async () => {
   const metrics = new Metrics('1.2.3');
   const lane = { waiting: 3, claimed: 1, oldestSeconds: 90 };
-  const renders = { image: lane, video: lane, fetch: lane };
+  const renders = { image: lane, video: lane, fetch: lane, put: lane };
   let figures: Parameters<Metrics['watchBacklog']>[0] extends () => infer Reading ? Reading : never;
   figures = { renders, webhooks: { waiting: 2, oldestSeconds: 5 } };
   metrics.watchBacklog(() => figures);

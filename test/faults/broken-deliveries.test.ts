@@ -77,6 +77,8 @@ async function start(): Promise<void> {
     idempotency: new IdempotencyKeys({ store: store.idempotency, replayCache, results: {} as StoredResults, logger }),
     reservations: new CreditReservations(store.ledger, logger),
     sender: new FileSender(new AbortController().signal, maxSeconds),
+    links: { isAsyncAvailable: () => true },
+    styles: { resolve: async (_accountId: string, form: unknown) => form },
     fetcher: { policy: new FetchPolicy('off', []) },
     logger,
     metrics,

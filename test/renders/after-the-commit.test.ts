@@ -21,6 +21,7 @@ import { createKeyRoute } from '../../src/http/key-route.ts';
 import { type BatchDependencies, batchRoutes } from '../../src/http/renders/batch-routes.ts';
 import { ResultLinks } from '../../src/http/renders/result-links.ts';
 import { sendAccepted } from '../../src/http/renders/render-replies.ts';
+import type { PutTargets } from '../../src/renders/put-targets.ts';
 import { StoredResults } from '../../src/renders/stored-results.ts';
 import { renderRoutes } from '../../src/http/renders/render-routes.ts';
 import { renderToJson } from '../../src/renders/render-view.ts';
@@ -78,9 +79,11 @@ async function begin(database: TestDatabase): Promise<void> {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   const logger = pino({ level: 'silent' });
+  const targets = {} as PutTargets;
   const acceptor = new RenderAcceptor({
     renders,
     storage,
+    targets,
     logger,
     wake: () => undefined,
     serviceBytes: 1e12,
@@ -94,7 +97,7 @@ async function begin(database: TestDatabase): Promise<void> {
     keys: world.store.keys,
     admission,
     keyRoute: createKeyRoute({ authenticator: { authenticate: async () => caller }, marketplace, admission } as never),
-    runner: { cancel: () => undefined, ended: async () => undefined },
+    runner: { cancel: () => undefined },
     fetcher: { policy: new FetchPolicy('off', []) },
     shutdown: new AbortController().signal,
   } as unknown as BatchDependencies;
@@ -109,7 +112,7 @@ async function begin(database: TestDatabase): Promise<void> {
     sendAccepted(reply, { ...(await acceptor.accept(asked)), baseUrl: BASE });
     return reply;
   });
-  const results = new StoredResults({ renders, storage, resultHours: 24, serviceBytes: 1e12 });
+  const results = new StoredResults({ renders, storage, targets, resultHours: 24, serviceBytes: 1e12 });
   const forLinks = { results, links, marketplace, metrics: { charged: () => undefined } };
   app.post('/link', async (request, reply) => {
     await world.store.ledger.reserve(await world.hold(caller.accountId, { renderId: request.id, credits: 3 }));

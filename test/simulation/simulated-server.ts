@@ -6,8 +6,8 @@ import { FailedDecodes } from '../../src/limits/failed-decodes.ts';
 import { LocalLimits } from '../../src/limits/local-limits.ts';
 import { Housekeeping, type HousekeepingOptions } from '../../src/main/housekeeping.ts';
 import { CreditReservations } from '../../src/renders/reserve.ts';
-import { RenderRunner } from '../../src/renders/render-runner.ts';
-import type { StoredRenderJobDependencies } from '../../src/renders/stored-render-job.ts';
+import type { PutTargets } from '../../src/renders/put-targets.ts';
+import { RenderRunner, type RenderRunnerDependencies } from '../../src/renders/render-runner.ts';
 import { StoredResults } from '../../src/renders/stored-results.ts';
 import { unavailable, type Engine } from '../../src/store/engine.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
@@ -169,7 +169,7 @@ export class SimulatedServer implements SimulatedProcess {
     if (!chances.isHealed && random.whole(40) === 0) throw unavailable(new Error('simulated'));
   }
 
-  #jobDependencies(): StoredRenderJobDependencies {
+  #jobDependencies(): RenderRunnerDependencies {
     const { store } = this;
     const { time, storage, renderer } = this.#around;
     const objects = storage.of(
@@ -179,6 +179,8 @@ export class SimulatedServer implements SimulatedProcess {
     const results = new StoredResults({
       renders: store.renders,
       storage: objects,
+      // No simulated request has a `put_url`.
+      targets: {} as PutTargets,
       resultHours: 24,
       serviceBytes: 1e12,
     });
@@ -198,7 +200,7 @@ export class SimulatedServer implements SimulatedProcess {
       publicUrl: undefined,
       logger: this.#logger,
       metrics,
-    } as unknown as StoredRenderJobDependencies;
+    } as unknown as RenderRunnerDependencies;
   }
 
   #housekeeping(): Housekeeping {

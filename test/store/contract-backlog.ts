@@ -13,7 +13,7 @@ export function backlogContract(world: () => World): void {
   it('counts accepted renders by lane until they end, with the age of the oldest', async () => {
     const { backlog, renders } = world().store;
     const account = await world().account();
-    expect((await backlog.read()).renders).toEqual({ image: NOTHING, video: NOTHING, fetch: NOTHING });
+    expect((await backlog.read()).renders).toEqual({ image: NOTHING, video: NOTHING, fetch: NOTHING, put: NOTHING });
     await accepted(account);
     world().pass(MINUTE);
     await accepted(account);
@@ -24,6 +24,7 @@ export function backlogContract(world: () => World): void {
       image: { waiting: 1, claimed: 1, oldestSeconds: 120 },
       video: NOTHING,
       fetch: { waiting: 1, claimed: 0, oldestSeconds: 60 },
+      put: NOTHING,
     });
     await reserve(claim);
     await renders.succeed(claim.attempt, success(claim.render.id));

@@ -12,6 +12,7 @@ import { incidentsContract } from './contract-incidents.ts';
 import { keysContract } from './contract-keys.ts';
 import { ledgerContract } from './contract-ledger.ts';
 import { renderAttemptsContract } from './contract-render-attempts.ts';
+import { renderDeliveriesContract } from './contract-render-deliveries.ts';
 import { renderEndsContract } from './contract-render-ends.ts';
 import { linkedIdentitiesContract } from './contract-linked-identities.ts';
 import { membersContract } from './contract-members.ts';
@@ -41,6 +42,7 @@ const CONTRACTS = {
   'attempts of stored renders': renderAttemptsContract,
   'ends of stored renders': renderEndsContract,
   'saved styles': stylesContract,
+  'files that are sent': renderDeliveriesContract,
   'stored bytes': storedBytesContract,
   'usage, audit and payments': auditContract,
   'users and sessions': usersContract,

@@ -17,7 +17,7 @@ const SMALL = /\b(?:owners|o|trusted_time|stored_bytes_total|lanes|accounts_wait
 
 /** A statement reads only the first rows of these indexes, or they contain only what waits or runs right now. */
 const SMALL_INDEXES =
-  /INDEX (?:accounts_by_age|render_events_pending|renders_ended_assets|renders_claimed|holds_reserved|incidents_open)$/u;
+  /INDEX (?:accounts_by_age|render_events_pending|renders_ended_assets|renders_ended_targets|renders_claimed|holds_reserved|incidents_open)$/u;
 
 function recording(engine: Engine, seen: Map<string, SqlParameters>): Engine {
   const record = (session: SqlSession): SqlSession => ({

@@ -37,14 +37,21 @@ export type Layout = Schemas['Layout'];
 export type Usage = Schemas['Usage'];
 
 /** The fields of the API reference, with `asset` for a file to upload. */
-export type CaptionRequest = Omit<Input<Schemas['OverlayRequest']>, 'async' | 'deliver' | 'webhook_url'> & {
+export type CaptionRequest = Omit<Input<Schemas['OverlayRequest']>, 'async' | 'deliver' | keyof StoredFields> & {
   readonly asset?: Asset | undefined;
 };
 
-export type AsyncCaptionRequest = CaptionRequest & {
+export type AsyncCaptionRequest = CaptionRequest & StoredFields;
+
+/** Fields of renders that are stored. */
+interface StoredFields {
   /** The URL that gets a signed webhook when the render ends. */
   readonly webhook_url?: string | undefined;
-};
+  /** The presigned URL that gets the file. There is nothing to download then. */
+  readonly put_url?: string | undefined;
+  /** Headers of the request to `put_url`. */
+  readonly put_headers?: Readonly<Record<string, string>> | undefined;
+}
 
 /** A request of a batch: JSON, so files are sent as `asset_url`. */
 export type BatchRequest = Omit<AsyncCaptionRequest, 'asset'>;
@@ -174,6 +181,7 @@ export class Storybar {
     render: SucceededRender,
     options: RequestOptions & { onDownloadProgress?: OnProgress | undefined } = {},
   ): Promise<RenderedFile> {
+    if (render.output.url === null) throw new StorybarError('The file was sent to its `put_url`. No copy is kept.');
     const url = new URL(render.output.url, this.#baseUrl).href;
     const get = async (headers: Record<string, string>) =>
       await request(this.#settings, { method: 'GET', url, headers, isRepeatable: true }, options, whole);

@@ -28,7 +28,8 @@ key, because other users of this machine can see the arguments of a command.
 A file is uploaded and rendered asynchronously, so nothing depends on a connection that stays open. After Ctrl-C or a crash,
 the render goes on, and --resume waits for it and downloads its result. --cancel cancels it, free of charge. --no-wait only
 uploads. Requests that fail are repeated, with the same idempotency key, so that they are charged once; --idempotency-key
-sets that key. The name after -o decides the format, and "-o -" writes to standard output. --json prints the render as JSON, and
+sets that key. With --put-url, the server sends the file to that presigned URL instead, and nothing is downloaded;
+--put-headers are its headers, as JSON. The name after -o decides the format, and "-o -" writes to standard output. --json prints the render as JSON, and
 --quiet only errors.
 
 Exit codes: 0 success, 64 wrong arguments, 65 refused file or captions, 69 server or render failed, 77 refused key,
@@ -37,6 +38,8 @@ Exit codes: 0 success, 64 wrong arguments, 65 refused file or captions, 69 serve
 
 const OPTIONS = {
   ...CAPTION_OPTIONS,
+  'put-url': { type: 'string' },
+  'put-headers': { type: 'string' },
   strict: { type: 'boolean' },
   url: { type: 'string' },
   key: { type: 'string' },
@@ -63,6 +66,9 @@ export async function sendCommand(args: string[]): Promise<void> {
   const existing = resume ?? cancel;
   if (existing !== undefined && (asset !== undefined || Object.keys(given).length > 0)) {
     throw new UsageError('--resume and --cancel take a render id, and no file or captions');
+  }
+  if (output !== undefined && given['put-url'] !== undefined) {
+    throw new UsageError('with --put-url the file goes only there; leave out -o');
   }
   const fields = existing === undefined ? await captionFields(given, output) : [];
   const server = serverOf(readClientSettings(), url, key);

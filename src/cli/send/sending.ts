@@ -123,6 +123,14 @@ export class Sending {
   async #download(render: SucceededRender, asset: string | undefined): Promise<void> {
     const { reporter, print, signal } = this.#options;
     const { output, credits, warnings } = render;
+    const price = credits === 1 ? '1 credit' : `${credits ?? 0} credits`;
+    const facts = [`${output.width}x${output.height}`, `${output.bytes} bytes`, price, ...warnings];
+    if (output.url === null) {
+      reporter.clear();
+      reporter.note(`delivered: ${facts.join(', ')}`);
+      print(render, '', 2);
+      return;
+    }
     const file = this.#options.output ?? nameOf(render, asset, output.url);
     assertName(file, output.url);
     let hasBegun = false;
@@ -137,8 +145,6 @@ export class Sending {
       throw new CommandFailure(error.message, { code: 'download_broken', exit: EXIT_CODES.overloaded });
     });
     reporter.clear();
-    const price = credits === 1 ? '1 credit' : `${credits ?? 0} credits`;
-    const facts = [`${output.width}x${output.height}`, `${output.bytes} bytes`, price, ...warnings];
     if (file === '-') return;
     reporter.note(`${file}: ${facts.join(', ')}`);
     print({ ...render, file }, '', 2);

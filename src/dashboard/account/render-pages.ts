@@ -143,9 +143,9 @@ function keyName({ keyId }: RenderRecord, keys: readonly KeySummary[]): string {
   return keys.find(({ id }) => id === keyId)?.name ?? (keyId === undefined ? MARKETPLACE_LABEL : 'deleted key');
 }
 
-/** Returns undefined if the render has no result, or the result has expired. */
-function resultLink({ output, result }: RenderRecord, label: string): Html | undefined {
-  if (output === undefined || output.expiresAt.getTime() <= Date.now()) return undefined;
+/** Returns undefined if the render has no result, or the result has expired or is sent to a URL. */
+function resultLink({ output, result, target }: RenderRecord, label: string): Html | undefined {
+  if (output === undefined || target !== undefined || output.expiresAt.getTime() <= Date.now()) return undefined;
   const href = resultPath(output, parseResult(must(result, 'the facts of a result')));
   return html`<a href="${href}" rel="noreferrer">${label}</a>`;
 }

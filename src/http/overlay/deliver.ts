@@ -1,11 +1,13 @@
 // The last steps of a request: sends the finished file, or a link to it, and charges for it.
 
 import type { FastifyRequest } from 'fastify';
+import { must } from '../../primitives/must.ts';
 import type { Remembered } from '../../store/ledger/holds.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Marketplace } from '../access/marketplace.ts';
 import type { ResultLinks } from '../renders/result-links.ts';
-import { sendRender } from '../renders/render-replies.ts';
+import type { RenderRunner } from '../../renders/render-runner.ts';
+import { sendDelivered, sendRender } from '../renders/render-replies.ts';
 import { recordOf } from '../transport/request-record.ts';
 import { type IdempotentRequest, REPLAYED } from '../../renders/idempotency.ts';
 import type { OverlayContext } from './overlay-context.ts';
@@ -23,7 +25,13 @@ export interface DeliverDependencies {
   readonly metrics: Metrics;
   readonly results: StoredResults;
   readonly links: ResultLinks;
+  readonly runner: Pick<RenderRunner, 'wake' | 'waitForEnd'>;
+  /** Fires when running requests must end. */
+  readonly shutdown: AbortSignal;
 }
+
+/** How long a request waits for the delivery of its file. Afterwards it goes on like an asynchronous one. */
+const PUT_WAIT_SECONDS = 120;
 
 /** A finished render of a request that waits. */
 export interface RequestDelivery {
@@ -51,6 +59,30 @@ export async function deliverLink(
   sendRender(reply, { render, isReplay: false, baseUrl: links.baseUrlFor(request) });
   metrics.charged(credits);
   record.credits = credits;
+}
+
+/**
+ * Delivers with `put_url`: the stored render takes the reservation over and is sent by the runner, which goes on if the client
+ * leaves or the server dies. The response says how that ended.
+ */
+export async function deliverPut(
+  { results, links, runner, marketplace, shutdown }: DeliverDependencies,
+  { caller, request, reply, lifetime }: OverlayContext,
+  { upload, parsed, finished, reservation, remembered }: RequestDelivery,
+): Promise<void> {
+  const record = recordOf(request);
+  record.begin('deliver');
+  const { credits } = reservation;
+  const result = { renderId: request.id, caller, finished, credits, form: upload, parsed, remembered };
+  await results.add(result, lifetime.signal);
+  reservation.handOver();
+  runner.wake();
+  const isOver = (): boolean => shutdown.aborted || reply.raw.destroyed;
+  const wait = { id: request.id, waitSeconds: PUT_WAIT_SECONDS, isOver };
+  const render = must(await runner.waitForEnd({ accountId: caller.accountId }, wait), 'the stored render');
+  record.credits = render.credits ?? 0;
+  reply.headers(billingHeaders(marketplace, request, { ...reservation, credits: record.credits }));
+  sendDelivered(reply, { render, isReplay: false, baseUrl: links.baseUrlFor(request) });
 }
 
 /** Charges after the last byte has been sent, or if `breakOff` says so. Nothing after `send` may fail. */

@@ -100,6 +100,8 @@ function standIns(): OverlayDependencies {
           : { ...claim, replay: { renderId: 'first', headers: {}, restore: async () => replayFile } },
       ),
     },
+    links: { isAsyncAvailable: () => true },
+    styles: { resolve: async (_accountId: string, form: unknown) => form },
     fetcher: { policy: new FetchPolicy('off', []) },
     reservations: { reserve: stepOf('reserve', () => reservation) },
     sender: {

@@ -3,19 +3,18 @@
 // An asynchronous request ends after `parse`. Its render is stored, and the runner takes the other steps.
 
 import { asAppError } from '../../errors.ts';
-import { asyncLimits } from '../../account/plans.ts';
+import { asyncLimits, type PlanLimits } from '../../account/plans.ts';
 import type { SavedStyles } from '../../brand/saved-styles.ts';
 import type { Lease, LeaseRequest, Renderer } from '../../dispatch/renderer.ts';
 import type { AssetFetcher } from '../../fetch/asset-fetcher.ts';
 import { workerKindFor } from '../../media/asset.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { RenderAcceptor } from '../../renders/accept.ts';
-import type { Users } from '../../store/people/users.ts';
 import { recordOf } from '../transport/request-record.ts';
-import { urlPolicyFor } from '../../renders/webhook-url-rule.ts';
+import { type CallerUrlRule, urlPolicyFor } from '../../renders/caller-url-rule.ts';
 import { type AccountServices, accountOrder, logWarnings } from '../../renders/account-order.ts';
-import { sendAccepted, sendRender } from '../renders/render-replies.ts';
-import { type DeliverDependencies, deliverFile, deliverLink } from './deliver.ts';
+import { sendAccepted, sendDelivered, sendRender } from '../renders/render-replies.ts';
+import { type DeliverDependencies, deliverFile, deliverLink, deliverPut } from './deliver.ts';
 import { assertSameAsset, fetchAsset } from '../../renders/fetch-asset.ts';
 import { type IdempotencyKeys, type IdempotentRequest, type Replay, REPLAYED } from '../../renders/idempotency.ts';
 import type { OverlayContext } from './overlay-context.ts';
@@ -29,8 +28,7 @@ import {
 import { type ReceiveDependencies, receive, type Upload } from './receive.ts';
 import { performRender } from '../../renders/perform-render.ts';
 
-export interface HandlerDependencies extends ReceiveDependencies, AccountServices, DeliverDependencies {
-  readonly users: Pick<Users, 'list'>;
+export interface HandlerDependencies extends ReceiveDependencies, AccountServices, DeliverDependencies, CallerUrlRule {
   readonly idempotency: IdempotencyKeys;
   readonly styles: Pick<SavedStyles, 'resolve'>;
   readonly fetcher: AssetFetcher;
@@ -89,12 +87,13 @@ async function receiveUpload(
 }
 
 async function parse(
-  { users, fetcher }: HandlerDependencies,
+  dependencies: HandlerDependencies,
   context: OverlayContext,
   upload: Upload,
 ): Promise<ParsedRequest | UnfetchedRequest> {
+  const { fetcher } = dependencies;
   const fieldNames = upload.fields.map(({ name }) => name);
-  const parsed = parseRequest(upload, await urlPolicyFor(users, context.caller, fetcher.policy, fieldNames));
+  const parsed = parseRequest(upload, await urlPolicyFor(dependencies, context.caller, fetcher.policy, fieldNames));
   context.type = requestTypeOf(parsed);
   return parsed;
 }
@@ -127,6 +126,7 @@ async function replayOrRender(
   const { upload, parsed } = waiting;
   assertWebhookFits(parsed);
   if (parsed.delivery.isLink) links.assertAvailable(request);
+  if (parsed.delivery.put) links.assertPutAvailable(request);
   const claim = await idempotency.claim({
     key: idempotencyKey,
     caller,
@@ -151,6 +151,11 @@ async function replay(
   first: Replay,
   { delivery }: ParsedRequest | UnfetchedRequest,
 ): Promise<boolean> {
+  if (delivery.put) {
+    const render = await results.find(caller, first.renderId);
+    if (render) sendDelivered(reply, { render, isReplay: true, baseUrl: links.baseUrlFor(request) });
+    return render !== undefined;
+  }
   if (delivery.isLink) {
     const render = await results.find(caller, first.renderId);
     if (render) sendRender(reply, { render, isReplay: true, baseUrl: links.baseUrlFor(request) });
@@ -168,7 +173,8 @@ async function fetchAndRender(
   claim: IdempotentRequest,
 ): Promise<void> {
   const { caller, request, lifetime, directory } = context;
-  if (parsed.delivery.isLink) await dependencies.results.assertRoom(caller, 1, 'request');
+  const { isLink, put } = parsed.delivery;
+  if (isLink || put) await dependencies.results.assertRoom(caller, 1, 'request');
   // From here on nothing depends on the client. The file is saved or fetched while the request waits for its turn.
   if ('asset' in parsed && parsed.asset) lease.enter(workerKindFor(parsed.asset));
   await upload.asset?.save?.();
@@ -178,7 +184,7 @@ async function fetchAndRender(
   lifetime.startDeadline(dependencies.deadlineMs[ready.asset?.kind ?? 'image']);
   const record = recordOf(request);
   const isReplay = claim.replay !== undefined;
-  const paying = { renderId: request.id, caller, limits: caller.plan.limits, isReplay };
+  const paying = { renderId: request.id, caller, limits: waitingLimits(dependencies, context), isReplay };
   const order = accountOrder(dependencies, ready, paying);
   await performRender({
     ...order,
@@ -206,7 +212,14 @@ async function fetchAndRender(
       logWarnings(dependencies, paying, finished);
       const remembered = claim.remember(finished.headers, ready.asset?.sha256);
       const delivery = { upload, parsed: ready, finished, reservation, remembered, claim };
-      await (parsed.delivery.isLink ? deliverLink : deliverFile)(dependencies, context, delivery);
+      const deliver = put ? deliverPut : isLink ? deliverLink : deliverFile;
+      await deliver(dependencies, context, delivery);
     },
   });
+}
+
+/** An error about a limit advises an asynchronous request only where there are any. */
+function waitingLimits({ links }: HandlerDependencies, { caller, request }: OverlayContext): PlanLimits {
+  const { limits } = caller.plan;
+  return links.isAsyncAvailable(request) ? limits : { ...limits, asyncVideoSeconds: 0 };
 }

@@ -34,7 +34,7 @@ export function brandPaths(): Paths {
         tag: TAG,
         parameters: [nameParameter('Such as `acme` or `acme@3`.', { type: 'string' })],
         success: { '200': json('The style.', 'SavedStyle') },
-        errors: ['style_not_found'],
+        errors: ['style_not_found', 'not_found'],
         isPage: true,
       }),
       put: operation({
@@ -45,7 +45,7 @@ export function brandPaths(): Paths {
         parameters: [NAME],
         body: jsonBody('SavedStyleRequest', true),
         success: { '200': json('The style with its version.', 'SavedStyle') },
-        errors: [...BODY_ERRORS, 'server_key_required', 'too_many_styles', 'too_many_failures'],
+        errors: [...BODY_ERRORS, 'not_found', 'server_key_required', 'too_many_styles', 'too_many_failures'],
       }),
       delete: operation({
         id: 'deleteStyle',
@@ -54,7 +54,7 @@ export function brandPaths(): Paths {
         tag: TAG,
         parameters: [NAME],
         success: { '204': noContent('Deleted.') },
-        errors: ['server_key_required', 'style_not_found', 'unsupported_content_type'],
+        errors: ['server_key_required', 'style_not_found', 'not_found', 'unsupported_content_type'],
       }),
     },
   };

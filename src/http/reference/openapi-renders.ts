@@ -119,7 +119,7 @@ function batchOperation(): Operation {
     tag: TAG,
     parameters: [IDEMPOTENCY_KEY],
     body: jsonBody('BatchRequest', true),
-    success: { '202': json('Accepted.', 'Batch', ['location', 'idempotency-replayed']) },
+    success: { '202': json('Accepted.', 'Batch', ['location', 'retry-after', 'idempotency-replayed']) },
     errors: [...BODY_ERRORS, ...IDEMPOTENCY_ERRORS, ...STORED_ERRORS],
   });
 }

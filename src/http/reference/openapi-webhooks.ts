@@ -209,7 +209,9 @@ function change(id: string, summary: string, success: Readonly<Record<string, Js
 function send(id: string, summary: string): Operation {
   return write(id, summary, {
     parameters: [ID_PARAMETER],
-    success: { '202': json('The delivery. It is sent within a second or two.', 'WebhookDelivery', ['location']) },
+    success: {
+      '202': json('The delivery. It is sent within a second or two.', 'WebhookDelivery', ['location', 'retry-after']),
+    },
     errors: [...NOT_FOUND, 'webhook_disabled', 'too_many_failures', 'unsupported_content_type'],
   });
 }

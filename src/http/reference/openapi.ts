@@ -125,6 +125,7 @@ function overlayOperation(): Operation {
       '202': json('Accepted; see `prefer` and `async`. `location` is where to ask for it.', 'Render', [
         'location',
         'preference-applied',
+        'retry-after',
         'idempotency-replayed',
         'x-credits-charged',
         'x-render-id',
@@ -149,12 +150,13 @@ function overlayOperation(): Operation {
       'asset_undecodable',
       'asset_unreachable',
       'strict_warnings',
+      'delivery_failed',
       'overloaded',
       'out_of_memory',
       'renderer_unavailable',
       'deadline_exceeded',
     ],
-    errorHeaders: ['x-credits-charged', 'x-render-id'],
+    errorHeaders: ['x-credits-charged', 'x-credits-remaining', 'x-render-id', 'location', 'idempotency-replayed'],
   });
 }
 
@@ -165,7 +167,7 @@ function overlayOperation(): Operation {
 function finishedFile(): Json {
   return {
     description:
-      'The finished file: an MP4 for videos, otherwise an image in the requested format. With `deliver=url`, the render as ' +
+      'The finished file: an MP4 for videos, otherwise an image in the requested format. With `deliver=url` or `put_url`, the render as ' +
       '`application/json`.',
     headers: headersOf([...FILE_HEADERS, 'location']),
     content: { ...FILE_CONTENT, 'application/*': { schema: ref('Render') } },

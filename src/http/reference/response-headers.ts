@@ -105,7 +105,10 @@ const OTHER_HEADERS = {
   'permissions-policy': { description: 'Only with `text/html`.', schema: { type: 'string' } },
   'preference-applied': { description: 'The part of `prefer` that was followed.', schema: { type: 'string' } },
   'referrer-policy': { description: 'What browsers tell other sites about the link.', schema: { type: 'string' } },
-  'retry-after': { description: 'Seconds to wait before you try again.', schema: { type: 'integer' } },
+  'retry-after': {
+    description: 'Seconds to wait before you try again, or ask for what was accepted.',
+    schema: { type: 'integer' },
+  },
   vary: { description: 'Request headers that the response depends on.', schema: { type: 'string' } },
   'www-authenticate': { description: 'How to send a key.', schema: { type: 'string' } },
   'x-content-type-options': { description: '`nosniff`.', schema: { type: 'string', enum: ['nosniff'] } },

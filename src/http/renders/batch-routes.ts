@@ -12,13 +12,14 @@ import { REPLAYED } from '../../renders/idempotency.ts';
 import { formsOf, parseBatch, requestsOf, withRequests } from '../../renders/parse-batch.ts';
 import { cancelRender, deleteEnded } from '../../renders/render-actions.ts';
 import { BATCHES_PATH, batchToJson, MAX_BATCH } from '../../renders/render-view.ts';
-import { urlPolicyFor } from '../../renders/webhook-url-rule.ts';
+import { urlPolicyFor } from '../../renders/caller-url-rule.ts';
 import type { Users } from '../../store/people/users.ts';
 import type { RenderRecord, RenderScope } from '../../store/renders/render.ts';
 import type { Admission } from '../access/admission.ts';
 import { readIdempotencyKey } from '../access/idempotency-key.ts';
 import { receiveSmall } from '../overlay/receive.ts';
 import type { RouteGroup } from '../route-group.ts';
+import { ASK_LATER } from './render-replies.ts';
 import { idOf, type RenderRouteDependencies, scopeOf } from './render-routes.ts';
 
 export interface BatchDependencies extends RenderRouteDependencies {
@@ -72,14 +73,16 @@ async function create(
   });
   const requests = requestsOf(received);
   const fieldNames = requests.flatMap((item) => Object.keys(item ?? {}));
-  const policy = await urlPolicyFor(dependencies.users, caller, dependencies.fetcher.policy, fieldNames);
+  const policy = await urlPolicyFor(dependencies, caller, dependencies.fetcher.policy, fieldNames);
   const sent = formsOf(requests);
   const forms = await dependencies.styles.resolveAll(caller.accountId, sent);
-  const renders = parseBatch(policy, forms, caller, request.id);
+  const parsed = parseBatch(policy, forms, caller, request.id);
   const form = withRequests(received, sent, forms);
-  const accepted = await acceptor.acceptBatch({ batchId: request.id, caller, idempotencyKey, form, renders });
+  const batch = { batchId: request.id, caller, idempotencyKey, form, requests: parsed };
+  const accepted = await acceptor.acceptBatch(batch);
   reply.code(202).headers({
     location: `${BATCHES_PATH}/${accepted.batchId}`,
+    ...ASK_LATER,
     ...(accepted.isReplay && REPLAYED),
   });
   return batchToJson(accepted.batchId, accepted.renders, links.baseUrlFor(request));

@@ -22,20 +22,19 @@ export interface RenderRouteDependencies {
   readonly keys: Pick<Keys, 'get'>;
   readonly storage: ObjectStorage;
   readonly links: ResultLinks;
-  readonly runner: Pick<RenderRunner, 'cancel' | 'ended'>;
+  readonly runner: Pick<RenderRunner, 'cancel' | 'waitForEnd'>;
   /** Fires when running requests must end. */
   readonly shutdown: AbortSignal;
 }
 
 const MAX_WAITING_PER_ACCOUNT = 20;
-/** How often a waiting request looks for a render that runs on another server. */
-const POLL_MS = 500;
 /** How long a request waits for the end of a render. */
 export const WAIT_SECONDS = { type: 'integer', minimum: 0, maximum: 60, default: 0 } as const;
 export const PAGE_LIMIT = { type: 'integer', minimum: 1, maximum: 100, default: 20 } as const;
 
 export function renderRoutes(dependencies: RenderRouteDependencies): RouteGroup {
   const waiting = new LocalLimits();
+  const isOver = ({ raw }: FastifyRequest): boolean => dependencies.shutdown.aborted || raw.destroyed;
   const one = async (caller: Caller, request: FastifyRequest): Promise<ResponseOf<'Render'>> => {
     const scope = await scopeOf(dependencies, caller);
     const waitSeconds = queryNumber(request, 'wait', WAIT_SECONDS);
@@ -46,7 +45,7 @@ export function renderRoutes(dependencies: RenderRouteDependencies): RouteGroup 
         : await counted(
             waiting,
             caller,
-            async () => await waitForEnd(dependencies, scope, { id, waitSeconds, request }),
+            async () => await dependencies.runner.waitForEnd(scope, { id, waitSeconds, isOver: () => isOver(request) }),
           );
     return renderToJson(found(render), dependencies.links.baseUrlFor(request));
   };
@@ -119,21 +118,6 @@ async function counted<Result>(
     return await work();
   } finally {
     leave();
-  }
-}
-
-async function waitForEnd(
-  { renders, runner, shutdown }: RenderRouteDependencies,
-  scope: RenderScope,
-  { id, waitSeconds, request }: { readonly id: string; readonly waitSeconds: number; readonly request: FastifyRequest },
-): Promise<RenderRecord | undefined> {
-  const end = performance.now() + waitSeconds * 1_000;
-  for (;;) {
-    const ended = runner.ended(id, Math.min(POLL_MS, Math.max(0, end - performance.now())));
-    const render = await renders.find(scope, id);
-    const isOver = performance.now() >= end || shutdown.aborted || request.raw.destroyed;
-    if (render === undefined || render.finishedAt !== undefined || isOver) return render;
-    await ended;
   }
 }
 

@@ -27,6 +27,31 @@ export class ResultLinks {
 
   /** Throws `async_disabled` when this server can't keep results or has no address for links to them. */
   assertAvailable(request: FastifyRequest): void {
+    this.#assertStorage();
+    if (this.#find(request) === undefined) {
+      const detail =
+        'This server has no public address for links to results. Its operator must set STORYBAR_PUBLIC_URL.';
+      throw new AppError('async_disabled', detail);
+    }
+  }
+
+  /** Returns false when a request can't be asynchronous, here or as this caller sends it. */
+  isAsyncAvailable(request: FastifyRequest): boolean {
+    try {
+      this.assertAsyncAvailable(request);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Throws when this server can't keep a file until it is sent to a `put_url`, or can't bill this caller for it. */
+  assertPutAvailable(request: FastifyRequest): void {
+    this.#assertStorage();
+    this.#assertNoMarketplace(request);
+  }
+
+  #assertStorage(): void {
     if (!this.#options.isAsync) {
       throw new AppError('async_disabled', 'This server keeps no results, so it can only send them in the response.');
     }
@@ -35,16 +60,15 @@ export class ResultLinks {
         'This server shares its database with others, but not its storage. Its operator must set STORYBAR_STORAGE.';
       throw new AppError('async_disabled', detail);
     }
-    if (this.#find(request) === undefined) {
-      const detail =
-        'This server has no public address for links to results. Its operator must set STORYBAR_PUBLIC_URL.';
-      throw new AppError('async_disabled', detail);
-    }
   }
 
   /** Throws when a request can't be asynchronous, here or as this caller sends it. */
   assertAsyncAvailable(request: FastifyRequest): void {
     this.assertAvailable(request);
+    this.#assertNoMarketplace(request);
+  }
+
+  #assertNoMarketplace(request: FastifyRequest): void {
     if (!this.#options.marketplace.isClaimed(request.headers)) return;
     const detail = 'Requests through the marketplace are billed by their response, so they must wait for the render.';
     throw new AppError('async_not_allowed', detail);

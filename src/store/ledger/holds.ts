@@ -1,7 +1,7 @@
 // The rows of holds and billing periods. A hold goes from `reserved` to `settled` or `released`, once; the sums of its period change
 // in the same transaction.
 
-import { BROKEN_CHARGED, BROKEN_FREE, type DeliveryCounts } from '../../account/broken-delivery.ts';
+import { BROKEN_CHARGED, BROKEN_FREE, type DeliveryCounts, isBrokenCharged } from '../../account/broken-delivery.ts';
 import type { Balance } from '../../account/credits.ts';
 import type { Period } from '../../account/period.ts';
 import { must } from '../../primitives/must.ts';
@@ -54,6 +54,9 @@ const COUNTED_OUTCOMES: ReadonlyMap<string, string> = new Map([
   [BROKEN_CHARGED, 'broken_charged'],
 ]);
 
+/** Outcomes of renders that were made for nothing. */
+const UNDELIVERED: ReadonlySet<string> = new Set([BROKEN_FREE, 'delivery_failed']);
+
 /** The final state of a hold. */
 export interface Settlement {
   readonly state: 'settled' | 'released';
@@ -85,8 +88,8 @@ export async function closeHold(
       { held, charged, accountId, periodStartsAt: text(hold, 'period_starts_at') },
     );
   }
-  // A broken delivery was rendered, so it stays counted.
-  if (integer(hold, 'is_counted_test') === 1 && state === 'released' && outcome !== BROKEN_FREE) {
+  // A file that wasn't delivered was rendered, so it stays counted.
+  if (integer(hold, 'is_counted_test') === 1 && state === 'released' && !UNDELIVERED.has(outcome)) {
     await uncountTestRender(session, accountId, text(hold, 'created_at'));
   }
   const day = at.slice(0, 10);
@@ -135,8 +138,26 @@ export async function addPeriod(
   );
 }
 
+/**
+ * Ends the hold of a delivery that broke: gives the credits back, or charges them if `account/broken-delivery.ts` says so.
+ * Returns undefined, without a change, when the hold isn't reserved any more.
+ */
+export async function breakHold(
+  session: SqlSession,
+  renderId: string,
+  durationMs: number | undefined,
+  at: string,
+): Promise<'free' | 'charged' | undefined> {
+  const counts = await lockDeliveries(session, renderId);
+  const isCharged = counts !== undefined && isBrokenCharged(counts);
+  const ending = { outcome: isCharged ? BROKEN_CHARGED : BROKEN_FREE, durationMs };
+  if (!(await closeHold(session, renderId, { state: isCharged ? 'settled' : 'released', ending }, at)))
+    return undefined;
+  return isCharged ? 'charged' : 'free';
+}
+
 /** Returns undefined for a hold without credits, and for one that isn't reserved any more. */
-export async function lockDeliveries(session: SqlSession, renderId: string): Promise<DeliveryCounts | undefined> {
+async function lockDeliveries(session: SqlSession, renderId: string): Promise<DeliveryCounts | undefined> {
   const hold = await first(
     session,
     `update holds set outcome = outcome where id = :renderId and state = 'reserved' and credits > 0

@@ -3,13 +3,7 @@
 // periods, test_renders, usage), so that two of them can't deadlock.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import {
-  BROKEN_CHARGED,
-  BROKEN_FREE,
-  type DeliveryCounts,
-  isBrokenCharged,
-  NO_DELIVERIES,
-} from '../../account/broken-delivery.ts';
+import { type DeliveryCounts, NO_DELIVERIES } from '../../account/broken-delivery.ts';
 import type { Balance } from '../../account/credits.ts';
 import type { Period } from '../../account/period.ts';
 import { must } from '../../primitives/must.ts';
@@ -32,7 +26,7 @@ import {
   type Settlement,
   completeKey,
   lockKey,
-  lockDeliveries,
+  breakHold,
   closeHold,
 } from './holds.ts';
 
@@ -301,15 +295,9 @@ export class Ledger {
       await this.#closeHold(session, renderId, 'released', { outcome: 'claim_lost', durationMs });
       return undefined;
     }
-    const counts = await lockDeliveries(session, renderId);
-    if (counts === undefined || !isBrokenCharged(counts)) {
-      const isClosed = await this.#closeHold(session, renderId, 'released', { outcome: BROKEN_FREE, durationMs });
-      return isClosed ? 'free' : undefined;
-    }
-    if (!(await this.#closeHold(session, renderId, 'settled', { outcome: BROKEN_CHARGED, durationMs })))
-      return undefined;
-    if (remember !== undefined) await completeKey(session, renderId, remember);
-    return 'charged';
+    const ended = await breakHold(session, renderId, durationMs, this.#clock().toISOString());
+    if (ended === 'charged' && remember !== undefined) await completeKey(session, renderId, remember);
+    return ended;
   }
 
   async #closeHold(

@@ -4,6 +4,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { first, insertRow, insertRows, type SqlSession } from '../engine.ts';
 import { integer, type SqlParameters, text } from '../rows.ts';
+import { completeKey } from '../ledger/holds.ts';
 import { countTestRenders } from '../ledger/test-renders.ts';
 import { lockAccount } from '../accounts/subscriptions.ts';
 import { freeUnusedKey } from '../requests/idempotency.ts';
@@ -12,6 +13,7 @@ import type {
   AcceptedKey,
   AcceptOptions,
   Acceptance,
+  FinishedOptions,
   NewRender,
   NewRenderBatch,
   OverStorage,
@@ -160,6 +162,33 @@ export async function storageExceeded(
   return ofService > limits.serviceBytes ? { kind: 'over limit', what: 'serviceBytes', actual: ofService } : undefined;
 }
 
+/** Thrown to roll back the end of a render whose hold isn't reserved any more. */
+export class HoldGone extends Error {}
+
+/**
+ * Inserts a render that was made inside its request, and completes the idempotency key. Returns what exceeds a limit, without
+ * a change.
+ */
+export async function addRendered(
+  session: SqlSession,
+  render: NewRender,
+  { bytes, limits, remember, owner, now }: RenderedRow,
+): Promise<OverStorage | undefined> {
+  const { id, accountId } = render;
+  await lockAccount(session, accountId);
+  const exceeded = await storageExceeded(session, { accountId, bytes }, limits);
+  if (exceeded) return exceeded;
+  if (remember !== undefined && !(await completeKey(session, id, remember))) throw new HoldGone();
+  await insertRow(session, 'renders', rowOf(render, { status: 'rendering', owner, now, key: remember?.key }));
+  return undefined;
+}
+
+interface RenderedRow extends Pick<FinishedOptions, 'limits' | 'remember'> {
+  readonly bytes: number;
+  readonly owner: string;
+  readonly now: Date;
+}
+
 async function insertBatch(
   session: SqlSession,
   { id, accountId, keyId, mode }: NewRenderBatch,
@@ -176,8 +205,8 @@ interface RowState {
   readonly key: string | undefined;
 }
 
-export function rowOf(
-  { id, accountId, keyId, mode, batchId, request, plan, period, renews, lane, asset, maxRunning }: NewRender,
+function rowOf(
+  { id, accountId, keyId, mode, batchId, request, plan, period, renews, target, lane, asset, maxRunning }: NewRender,
   { status, owner, now, key }: RowState,
 ): SqlParameters {
   return {
@@ -201,6 +230,8 @@ export function rowOf(
     assetBytes: asset?.bytes ?? 0,
     assetSha256: asset?.sha256 ?? null,
     hasAsset: asset !== undefined,
+    target: target ?? null,
+    hasTarget: target !== undefined,
     // A caption without an asset counts as an image.
     sourceType: lane === 'fetch' ? null : lane,
     isDue: true,

@@ -214,3 +214,32 @@ alter trigger render_jobs_stored_update on renders rename to renders_stored_upda
 alter trigger render_jobs_stored_delete on renders rename to renders_stored_delete;
 `,
 };
+
+/**
+ * Adds renders whose file is sent to a URL of the caller: the object that has the URL, and the lane of files to send. An older
+ * program never claims that lane.
+ */
+export const PUT_TARGETS: Migration = {
+  common: `
+alter table renders add column target text;
+alter table renders add column has_target integer not null default 0 check (has_target in (0, 1));
+create index renders_ended_targets on renders (id) where has_target = 1 and status in ('succeeded', 'failed', 'canceled');
+`,
+  // SQLite can't change the condition of a column.
+  sqlite: `
+drop index renders_queue;
+drop index renders_waiting_since;
+alter table renders add column new_lane text not null default 'image' check (new_lane in ('image', 'video', 'fetch', 'put'));
+update renders set new_lane = lane where lane <> 'image';
+alter table renders drop column lane;
+alter table renders rename column new_lane to lane;
+create index renders_queue on renders (lane, account_id, is_due, due_at, created_at, id)
+  where status in ('queued', 'rendering');
+create index renders_waiting_since on renders (lane, created_at) where status in ('queued', 'rendering');
+`,
+  postgres: `
+alter table renders drop constraint render_jobs_lane_check;
+alter table renders add constraint renders_lane_check check (lane in ('image', 'video', 'fetch', 'put'));
+`,
+  isCompatible: true,
+};

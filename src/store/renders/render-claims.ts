@@ -18,6 +18,9 @@ export const ACTIVE = "status in ('queued', 'rendering')";
 /** The index begins with the lane, so a statement about an account needs a condition on it. */
 export const IN_QUEUE = `lane in (${RENDER_LANES.map((lane) => `'${lane}'`).join(', ')}) and ${ACTIVE}`;
 
+/** The status of a render that isn't being worked on. One whose file waits to be sent has been rendered. */
+export const WAITING = "case when lane = 'put' then 'rendering' else 'queued' end";
+
 /** The whole order of that index makes PostgreSQL use it, whatever its statistics say. */
 const IN_ORDER = 'order by q.account_id, q.is_due, q.due_at, q.created_at, q.id limit 1';
 
@@ -39,6 +42,8 @@ interface Candidate {
 function candidatesOf(lane: RenderLane): string {
   const waiting = `from renders q where q.lane = '${lane}' and q.${ACTIVE}`;
   const next = `select q.account_id ${waiting} and q.account_id >`;
+  // A file that is being sent takes no worker, so it neither waits for the account's renders nor delays them.
+  const isAlike = lane === 'put' ? "r.lane = 'put'" : "r.lane <> 'put'";
   const ofAccount = `select q.id ${waiting} and q.account_id = accounts_waiting.account_id`;
   return `
     with recursive accounts_waiting (account_id, n) as (
@@ -57,7 +62,7 @@ function candidatesOf(lane: RenderLane): string {
       (select r.max_running from renders r where r.id = picked.id) as max_running,
       (select r.created_at from renders r where r.id = picked.id) as created_at,
       (select count(*) from renders r
-       where r.account_id = picked.account_id and r.owner is not null and r.due_at > :now) as running,
+       where r.account_id = picked.account_id and r.owner is not null and r.due_at > :now and ${isAlike}) as running,
       (select max(r.claimed_at) from renders r where r.account_id = picked.account_id) as last_claim
     from picked order by n`;
 }
@@ -70,6 +75,7 @@ export class RenderClaims {
     image: new Rounds(nameOf),
     video: new Rounds(nameOf),
     fetch: new Rounds(nameOf),
+    put: new Rounds(nameOf),
   };
 
   constructor(engine: Engine, clock: Clock, owner: string) {
@@ -107,7 +113,7 @@ export class RenderClaims {
   async #take(renderId: string, now: Date): Promise<ClaimedRender | undefined> {
     const at = now.toISOString();
     const [row] = await this.#engine.all(
-      `update renders set status = 'queued', owner = :owner, is_due = 0, due_at = :dueAt, attempts = attempts + 1,
+      `update renders set status = ${WAITING}, owner = :owner, is_due = 0, due_at = :dueAt, attempts = attempts + 1,
          claimed_at = :at
        where id = :renderId and ${ACTIVE} and (is_due = 1 or due_at <= :at or (due_at > :tooLate and owner is null)) returning *`,
       { owner: this.#owner, dueAt: this.leaseEnd(now), at, renderId, tooLate: tooLate(now) },

@@ -21,13 +21,14 @@ export class RenderRetention {
   async expiredObjects(count: number): Promise<ExpiredObject[]> {
     const rows = await this.#engine.all(
       `select id, 'asset' as kind, asset as name from renders where has_asset = 1 and ${ENDED}
-       union all select id, 'output', output from renders where has_output = 1 and expires_at <= :now
+       union all select id, 'target', target from renders where has_target = 1 and ${ENDED}
+       union all select id, 'output', output from renders where has_output = 1 and expires_at <= :now and ${ENDED}
        limit :count`,
       { now: this.#clock(), count },
     );
     return rows.map((row) => ({
       renderId: text(row, 'id'),
-      kind: oneOf(row, 'kind', ['asset', 'output']),
+      kind: oneOf(row, 'kind', ['asset', 'output', 'target']),
       name: text(row, 'name'),
     }));
   }
@@ -61,7 +62,7 @@ export class RenderRetention {
   }
 }
 
-/** Names are `outputs/<render id>.<attempt>` or `assets/<render id>`. */
+/** Names are `outputs/<render id>.<attempt>`, `assets/<render id>` or `targets/<render id>`. */
 function renderIdOf(name: string): string {
   return name.replace(/^[a-z]+\//u, '').replace(/\..*$/u, '');
 }

@@ -15,6 +15,7 @@ export function toRender(row: SqlRow): RenderRecord {
     plan: text(row, 'plan'),
     period: { startsAt: date(row, 'period_starts_at'), endsAt: date(row, 'period_ends_at') },
     renews: integer(row, 'renews') === 1,
+    target: optionalText(row, 'target'),
     status: oneOf(row, 'status', RENDER_STATUSES),
     progress: integer(row, 'progress') / 1_000,
     asset: toAsset(row),

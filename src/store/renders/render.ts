@@ -11,8 +11,11 @@ import type { Attempt } from './lock-attempt.ts';
 export const RENDER_STATUSES = ['queued', 'rendering', 'succeeded', 'failed', 'canceled'] as const;
 export type RenderStatus = (typeof RENDER_STATUSES)[number];
 
-/** The resource that a render waits for: workers of one kind or, with a URL, the file that determines the kind. */
-export const RENDER_LANES = ['image', 'video', 'fetch'] as const;
+/**
+ * The resource that a render waits for: workers of one kind, with a URL the file that determines the kind, or, when it is
+ * rendered, the receiver of its file.
+ */
+export const RENDER_LANES = ['image', 'video', 'fetch', 'put'] as const;
 export type RenderLane = (typeof RENDER_LANES)[number];
 
 /** An object in storage. */
@@ -37,10 +40,12 @@ interface RenderOrigin {
   readonly plan: string;
   readonly period: Period;
   readonly renews: boolean;
+  /** The object that says where the file is sent to, for a render whose file isn't kept. */
+  readonly target?: string | undefined;
 }
 
 export interface NewRender extends RenderOrigin {
-  readonly lane: RenderLane;
+  readonly lane: Exclude<RenderLane, 'put'>;
   readonly asset: StoredAsset | undefined;
   /** How many renders of the account may run at once. */
   readonly maxRunning: number;
@@ -185,7 +190,7 @@ export interface RenderPage {
 /** An object that is no longer needed. */
 export interface ExpiredObject {
   readonly renderId: string;
-  readonly kind: 'asset' | 'output';
+  readonly kind: 'asset' | 'output' | 'target';
   readonly name: string;
 }
 

@@ -1,17 +1,17 @@
 // Renders that outlive their request. Transactions touch the tables in the order of the ledger: idempotency, `renders`,
 // the hold, its period, usage.
 
-import { type Engine, first, type SqlSession, insertRow } from '../engine.ts';
+import { type Engine, first, type SqlSession } from '../engine.ts';
 import { type SqlRow, text, textOrNull } from '../rows.ts';
 import type { Clock } from '../audit.ts';
-import { closeHold, completeKey } from '../ledger/holds.ts';
+import { closeHold } from '../ledger/holds.ts';
 import { type SqlCondition, listInSteps } from '../bounded/steps.ts';
 import { addUsage } from '../ledger/usage.ts';
 import { uncountTestRender } from '../ledger/test-renders.ts';
 import { addBatchEvent } from '../webhooks/publish-event.ts';
-import { acceptRenders, rowOf, storageExceeded } from './accept-renders.ts';
-import { lockAccount } from '../accounts/subscriptions.ts';
-import { ACTIVE, RenderClaims } from './render-claims.ts';
+import { acceptRenders, addRendered, HoldGone, storageExceeded } from './accept-renders.ts';
+import { ACTIVE, RenderClaims, WAITING } from './render-claims.ts';
+import { RenderDeliveries } from './render-deliveries.ts';
 import { RenderEvents } from './render-events.ts';
 import { RenderRetention } from './render-retention.ts';
 import { inScope, toRender } from './render-rows.ts';
@@ -35,11 +35,9 @@ import {
 } from './render.ts';
 import { type Attempt, IS_LATEST } from './lock-attempt.ts';
 
-/** Thrown to roll back the end of a render whose hold isn't reserved any more. */
-class HoldGone extends Error {}
-
 export class Renders {
   readonly events: RenderEvents;
+  readonly deliveries: RenderDeliveries;
   readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #owner: string;
@@ -53,6 +51,7 @@ export class Renders {
     this.#retention = new RenderRetention(engine, clock);
     this.#claims = new RenderClaims(engine, clock, owner);
     this.events = new RenderEvents(engine, clock);
+    this.deliveries = new RenderDeliveries(engine, { clock, owner, events: this.events });
   }
 
   /** Accepts all of the renders or none, in one transaction with the idempotency key. */
@@ -97,7 +96,8 @@ export class Renders {
   async giveBack({ renderId, number }: Attempt, delayMs: number): Promise<void> {
     const dueAt = new Date(this.#clock().getTime() + delayMs).toISOString();
     await this.#engine.run(
-      `update renders set status = 'queued', owner = null, due_at = :dueAt, progress = 0 where ${IS_LATEST}`,
+      `update renders set status = ${WAITING}, owner = null, due_at = :dueAt,
+         progress = case when lane = 'put' then progress else 0 end where ${IS_LATEST}`,
       { dueAt, renderId, number },
     );
   }
@@ -129,22 +129,14 @@ export class Renders {
     success: RenderSuccess,
     { limits, remember, at: now = this.#clock() }: FinishedOptions,
   ): Promise<Addition> {
-    const { accountId } = render;
-    const demand = { accountId, bytes: success.output.bytes };
+    const row = { bytes: success.output.bytes, limits, remember, owner: this.#owner, now };
     try {
       return await this.#engine.transaction(async (session) => {
-        await lockAccount(session, accountId);
-        const exceeded = await storageExceeded(session, demand, limits);
+        const exceeded = await addRendered(session, render, row);
         if (exceeded) return exceeded;
-        if (remember !== undefined && !(await completeKey(session, render.id, remember))) throw new HoldGone();
-        await insertRow(
-          session,
-          'renders',
-          rowOf(render, { status: 'rendering', owner: this.#owner, now, key: remember?.key }),
-        );
-        const row = await this.#writeSuccess(session, { renderId: render.id, number: 0 }, success, now);
+        const written = await this.#writeSuccess(session, { renderId: render.id, number: 0 }, success, now);
         await this.#settle(session, render.id, success);
-        if (row !== undefined) await this.events.add(session, row, 'render.succeeded');
+        if (written !== undefined) await this.events.add(session, written, 'render.succeeded');
         return { kind: 'added' };
       });
     } catch (error) {
@@ -177,14 +169,17 @@ export class Renders {
     });
   }
 
-  /** Cancels the render unless it has ended, and releases its credits. Returns undefined when there is none in scope. */
+  /**
+   * Cancels the render unless it has ended, and releases its credits. Returns undefined when there is none in scope. A render
+   * whose file is being sent goes on, because its receiver may have the file already.
+   */
   async cancel(scope: RenderScope, renderId: string): Promise<RenderRecord | undefined> {
     const [condition, parameters] = inScope(scope);
     return await this.#engine.transaction(async (session) => {
       const row = await first(
         session,
         `update renders set status = 'canceled', owner = null, finished_at = :now, credits = 0
-         where id = :renderId and ${ACTIVE} and ${condition} returning *`,
+         where id = :renderId and ${ACTIVE} and lane <> 'put' and ${condition} returning *`,
         { ...parameters, now: this.#clock(), renderId },
       );
       if (row === undefined) return await findRender(session, scope, renderId);
@@ -200,13 +195,13 @@ export class Renders {
 
   /**
    * Finds the render of a result link. The link ends when its account is deleted, and is disabled while the account is
-   * suspended.
+   * suspended. A file that is sent to a URL of the caller has none.
    */
   async findByToken(token: string): Promise<RenderRecord | undefined> {
     const row = await first(
       this.#engine,
       `select j.* from renders j join accounts a on a.id = j.account_id
-       where j.token = :token and a.state <> 'suspended' and a.deleted_at is null`,
+       where j.token = :token and j.target is null and a.state <> 'suspended' and a.deleted_at is null`,
       { token },
     );
     return row && toRender(row);

@@ -1,6 +1,6 @@
 import { type Engine, first, insertRow, OutcomeUnknown, type SqlSession } from '../engine.ts';
 import type { PendingWrites } from '../ledger/pending-writes.ts';
-import { oneOf, text } from '../rows.ts';
+import { integerOrNull, oneOf, text } from '../rows.ts';
 import type { Clock } from '../audit.ts';
 import type { ServerLease } from '../lease.ts';
 import { deleteInSteps } from '../bounded/steps.ts';
@@ -10,15 +10,21 @@ export type Claim =
   | { readonly kind: 'in flight' }
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'done'; readonly renderId: string; readonly facts: string }
-  /** The same request was accepted as an asynchronous one, and its render waits or runs. */
+  /** The same request was accepted as an asynchronous one, or its file is being sent. Its render hasn't ended. */
   | { readonly kind: 'rendering' }
-  /** That render has succeeded. */
+  /** That render has succeeded, or was charged although its file couldn't be delivered. */
   | { readonly kind: 'stored'; readonly renderId: string };
 
 interface Fingerprints {
   readonly fingerprint: string;
   /** The fingerprint of the same request as an asynchronous one. */
   readonly asyncFingerprint?: string;
+}
+
+/** A request that asks for a key. */
+interface Claimant {
+  readonly fingerprint: string;
+  readonly renderId: string;
 }
 
 type KeyEntry = Readonly<Record<'accountId' | 'key', string>>;
@@ -103,20 +109,43 @@ export class Idempotency {
     }
     if (known !== fingerprint) return { kind: 'mismatch' };
     if (oneOf(row, 'state', ['running', 'done']) === 'running') return { kind: 'in flight' };
-    return { kind: 'done', renderId: text(row, 'render_id'), facts: text(row, 'facts') };
+    const done = { kind: 'done', renderId: text(row, 'render_id'), facts: text(row, 'facts') } as const;
+    // Only a render whose file is sent to a URL has its key before its end.
+    const ended = await this.#claimStored(session, entry, done.renderId, { fingerprint, renderId });
+    return ended === undefined || ended.kind === 'stored' ? done : ended;
   }
 
-  /** An asynchronous request has the key. When its render ended without a result, this request takes the key over. */
-  async #claimAccepted(
+  /** An asynchronous request has the key. When its render is deleted, this request takes the key over, too. */
+  async #claimAccepted(session: SqlSession, entry: KeyEntry, acceptedId: string, claimant: Claimant): Promise<Claim> {
+    const claim = await this.#claimStored(session, entry, acceptedId, claimant);
+    return claim ?? (await this.#takeOver(session, entry, acceptedId, claimant));
+  }
+
+  /**
+   * A stored render has the key. When it ended without a result and without a charge, this request takes the key over. Undefined
+   * without such a render.
+   */
+  async #claimStored(
+    session: SqlSession,
+    entry: KeyEntry,
+    storedId: string,
+    claimant: Claimant,
+  ): Promise<Claim | undefined> {
+    const render = await first(session, 'select status, credits from renders where id = :storedId', { storedId });
+    if (render === undefined) return undefined;
+    const status = text(render, 'status');
+    if (status === 'queued' || status === 'rendering') return { kind: 'rendering' };
+    const isCharged = (integerOrNull(render, 'credits') ?? 0) > 0;
+    if (status === 'succeeded' || isCharged) return { kind: 'stored', renderId: storedId };
+    return await this.#takeOver(session, entry, storedId, claimant);
+  }
+
+  async #takeOver(
     session: SqlSession,
     entry: KeyEntry,
     acceptedId: string,
-    { fingerprint, renderId }: { readonly fingerprint: string; readonly renderId: string },
+    { fingerprint, renderId }: Claimant,
   ): Promise<Claim> {
-    const render = await first(session, 'select status from renders where id = :acceptedId', { acceptedId });
-    const status = render && text(render, 'status');
-    if (status === 'succeeded') return { kind: 'stored', renderId: acceptedId };
-    if (status === 'queued' || status === 'rendering') return { kind: 'rendering' };
     const taken = await session.run(
       `update idempotency set fingerprint = :fingerprint, render_id = :renderId, owner = :self, state = 'running'
        where account_id = :accountId and key = :key and render_id = :acceptedId`,

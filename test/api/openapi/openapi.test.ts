@@ -179,13 +179,14 @@ async function encode({ mediaType, fields }: RandomBody): Promise<{ mediaType: s
 function learn(path: string, { status, headers, body }: ReceivedResponse): void {
   if (headers['etag'] !== undefined) world.etags.push(headers['etag']);
   if (status >= 300 || headers['content-type']?.startsWith('application/json') !== true) return;
-  const { id, output } = JSON.parse(body.toString('utf8')) as { id?: string; output?: { url: string } | null };
+  const { id, output } = JSON.parse(body.toString('utf8')) as { id?: string; output?: { url: string | null } | null };
   const collections: Readonly<Record<string, string>> = {
     '/v1/overlay': '/v1/renders',
     '/v1/webhook-endpoints/{id}/test': '/v1/webhook-deliveries',
   };
   if (id !== undefined) remember(collections[path] ?? collectionOf(path), id);
-  if (output) remember('/v1/results', must(new URL(output.url).pathname.split('/').at(-1), 'the name of the result'));
+  if (typeof output?.url !== 'string') return;
+  remember('/v1/results', must(new URL(output.url).pathname.split('/').at(-1), 'the name of the result'));
 }
 
 function remember(collection: string, id: string): void {

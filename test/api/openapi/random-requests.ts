@@ -34,6 +34,7 @@ export interface RandomBody {
 }
 
 const SUBTITLES = '1\n00:00:00,000 --> 00:00:01,000\nHello\n';
+const DELIVERY = ['deliver', 'webhook_url', 'put_url', 'put_headers'];
 const CAPTION_KINDS = ['text', 'overlays', 'captions'];
 const FILE_KINDS = ['asset', 'asset_url', 'canvas'];
 
@@ -141,7 +142,7 @@ function plausibleFields(
   file: string,
   { assets, urls }: World,
 ): Record<string, unknown> {
-  const others = new Set([...CAPTION_KINDS, ...FILE_KINDS, 'position', 'webhook_url', 'format', 'deliver']);
+  const others = new Set([...CAPTION_KINDS, ...FILE_KINDS, 'position', ...DELIVERY, 'format']);
   const kept = Object.entries(fields).filter(([name]) => name === captions || !others.has(name));
   return {
     ...(captions === 'text' ? { text: 'Hello' } : { overlays: [{ text: 'Hello' }] }),
@@ -151,6 +152,7 @@ function plausibleFields(
     ...('format' in fields && { format: file === 'canvas' ? 'webp' : 'jpeg' }),
     ...(fields['async'] !== true && 'deliver' in fields && { deliver: fields['deliver'] }),
     ...(fields['async'] === true && 'webhook_url' in fields && { webhook_url: urls[0] }),
+    ...('put_url' in fields && !('deliver' in fields) && { put_url: urls[0] }),
     ...Object.fromEntries(kept),
   };
 }

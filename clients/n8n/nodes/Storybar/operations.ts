@@ -7,7 +7,7 @@ import { apiError, apiRequest, type ApiResponse, download, multipart, parseJson 
 interface Render {
   readonly id: string;
   readonly status: string;
-  readonly output?: { readonly url: string; readonly content_type: string } | null;
+  readonly output?: { readonly url: string | null; readonly content_type: string } | null;
   readonly error?: JsonObject | null;
 }
 
@@ -41,7 +41,7 @@ export async function getRender(context: IExecuteFunctions, item: number): Promi
     throw apiError(context, Number(found.error?.status ?? 500), { ...found.error }, item);
   }
   const json = { ...found } as unknown as IDataObject;
-  if (!found.output || !(context.getNodeParameter('download', item, true) as boolean)) {
+  if (!found.output?.url || !(context.getNodeParameter('download', item, true) as boolean)) {
     return { json, pairedItem: { item } };
   }
   const file = await download(context, found.output.url, item);
@@ -50,12 +50,18 @@ export async function getRender(context: IExecuteFunctions, item: number): Promi
 
 /** The fields that all captions have in common. */
 function captionFields(context: IExecuteFunctions, item: number): IDataObject {
-  const { asynchronous, link, safeArea, colorSpace, maxWords, maxLines, highlight, style, ...others } =
+  const { asynchronous, link, safeArea, colorSpace, maxWords, maxLines, highlight, style, putUrl, ...others } =
     context.getNodeParameter('options', item, {}) as IDataObject;
   // An asynchronous render has a link anyway.
-  const deliver = link && !asynchronous ? 'url' : undefined;
+  const deliver = link && !asynchronous && !putUrl ? 'url' : undefined;
   const look = highlight && highlight !== 'none' ? { ...(style ? { preset: style } : {}), highlight } : style;
-  const places = { safe_area: safeArea, color_space: colorSpace, max_words: maxWords, max_lines: maxLines };
+  const places = {
+    safe_area: safeArea,
+    color_space: colorSpace,
+    max_words: maxWords,
+    max_lines: maxLines,
+    put_url: putUrl,
+  };
   const chosen = Object.entries({ ...others, style: look, ...places, deliver }).filter(([, value]) => value);
   const rest = Object.fromEntries(chosen) as IDataObject;
   const kind = context.getNodeParameter('captions', item) as string;

@@ -265,6 +265,15 @@ export const properties: INodeProperties[] = [
         description: 'The most lines of a page of subtitles or a transcript',
       },
       {
+        displayName: 'Put URL',
+        name: 'putUrl',
+        type: 'string',
+        typeOptions: { password: true },
+        default: '',
+        placeholder: 'https://my-bucket.s3.amazonaws.com/captioned.jpg?X-Amz-...',
+        description: 'Presigned URL of your bucket that gets the finished file, which is not returned then',
+      },
+      {
         displayName: 'Quality',
         name: 'quality',
         type: 'number',

@@ -116,7 +116,10 @@ class Settings:
 
     def result(self, render: SucceededRender) -> Call:
         """Sends no key, because the URL may be on another host."""
-        return Call("GET", urljoin(self.base_url, render["output"]["url"]))
+        url = render["output"]["url"]
+        if url is None:
+            raise StorybarError("The file was sent to its put_url. No copy is kept.")
+        return Call("GET", urljoin(self.base_url, url))
 
 
 class Waiting:
