@@ -30,6 +30,10 @@ export class FieldReader {
   readonly #names: readonly FieldName[];
   readonly #values = new Map<FieldName, unknown[]>();
   readonly #unreadable: ReadonlySet<string>;
+  /** True if the request has a field that doesn't exist. */
+  hasUnknown = false;
+  /** True if `asset` was sent as text. It has been reported, and the request needs nothing instead of it. */
+  hasTextAsset = false;
 
   constructor({ fields, isJson = false, allowed = RENDER_FIELDS, faults }: Form) {
     this.isJson = isJson;
@@ -123,14 +127,23 @@ export class FieldReader {
     return this.#names.includes('asset_url') ? ['asset', ...this.#names] : this.#names;
   }
 
+  #addUnknown(name: string): void {
+    if (name === 'asset' && this.#names.includes('asset_url')) {
+      const detail =
+        "asset must be a file in multipart/form-data, not text such as base64. Send it that way, or send the file's URL in asset_url.";
+      if (!this.hasTextAsset) this.faults.push({ pointer: '#/asset', code: 'wrong_type', detail });
+      this.hasTextAsset = true;
+      return;
+    }
+    this.hasUnknown = true;
+    const detail = `Unknown field ${quoteValue(name)}. Valid fields are ${this.#validNames().join(', ')}.`;
+    this.faults.push({ pointer: pointerTo(name), code: 'unknown_field', detail });
+  }
+
   #add(name: string, value: unknown): void {
     const known = this.#names.find((fieldName) => fieldName === name);
     if (known === undefined) {
-      const detail =
-        name === 'asset' && this.#names.includes('asset_url')
-          ? 'Only multipart/form-data can hold a file. Send its URL in asset_url instead.'
-          : `Unknown field ${quoteValue(name)}. Valid fields are ${this.#validNames().join(', ')}.`;
-      this.faults.push({ pointer: pointerTo(name), code: 'unknown_field', detail });
+      this.#addUnknown(name);
       return;
     }
     const values = this.#values.get(known);

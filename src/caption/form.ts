@@ -47,11 +47,14 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
   if (form.hasAsset && fields.has('asset_url')) {
     fields.add('asset_url', 'conflict', 'Send either asset or asset_url, not both.');
   }
-  const hasAsset = form.hasAsset || fields.has('asset_url') || fields.isUnreadable('asset_url');
+  const isUrlMeant = fields.has('asset_url') || fields.isUnreadable('asset_url');
+  const hasAsset = form.hasAsset || isUrlMeant || fields.hasTextAsset;
   const isLayout = form.allowed !== undefined && 'duration' in form.allowed;
   const lacksVideo = !hasAsset && !isLayout && hasCaptions(fields);
   if (lacksVideo) reportMissingVideo(fields.faults);
-  const canvas = hasAsset || lacksVideo ? undefined : parseCanvas(fields);
+  // Without a size, the unknown field was probably meant to be a file.
+  const isFileMeant = fields.hasUnknown && !fields.has('width') && !fields.has('height');
+  const canvas = hasAsset || lacksVideo || isFileMeant ? undefined : parseCanvas(fields);
   const strict = fields.boolean('strict');
   const webhookUrl = parseWebhookUrl(fields, checkUrl);
   const delivery = { ...parseDelivery(fields), webhookUrl, put: parsePut(fields, checkUrl) };

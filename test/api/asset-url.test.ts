@@ -112,7 +112,7 @@ describe('asset_url', () => {
     expect(await refusal({ asset: 'x', text: 'a', width: 32, height: 32 })).toEqual([
       400,
       'invalid_fields',
-      '#/asset unknown_field',
+      '#/asset wrong_type',
     ]);
     expect(requests).toEqual([]);
   });
