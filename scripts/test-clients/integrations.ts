@@ -1,10 +1,9 @@
-// Replays every HTTP request in the recipes and in the Postman collection, and runs the script of the shell recipe.
+// Replays every HTTP request in the recipes, and runs the script of the shell recipe.
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { must } from '../../src/primitives/must.ts';
 import { until } from '../../test/running-server.ts';
-import { replayCollection } from './collection.ts';
 import { type Environment, inEmptyFolder, run } from './package.ts';
 import { readmeVariables, withStandIn } from './readme.ts';
 
@@ -40,7 +39,6 @@ export async function testIntegrations(env: Environment): Promise<void> {
     if (requests.length === 0 && recipe !== 'shell.md') throw new Error(`docs/integrations/${recipe} has no requests.`);
     for (const request of requests) await replay(recipe, request, env);
   }
-  await replayCollection(path.join(RECIPES, 'storybar.postman_collection.json'), env);
   await runShellRecipe(env);
   await runSkill(env);
 }
