@@ -663,9 +663,18 @@ export interface components {
             deliver?: "bytes" | "url";
             /**
              * Format: uri
-             * @description Public `http` or `https` URL that gets a webhook when the render ends, signed with the secret of your account. Only with `async`, `prefer: respond-async` or `deliver=url`. Your email address must be confirmed.
+             * @description Public `http` or `https` URL that gets a webhook when the render ends, signed with the secret of your account. Only with `async`, `prefer: respond-async`, `deliver=url` or `put_url`. Your email address must be confirmed.
              */
             webhook_url?: string;
+            /**
+             * Format: uri
+             * @description Public `https` URL that gets the finished file by one `PUT`, such as a presigned URL of a bucket. The response is the render as JSON, and the server keeps no file. Not with `deliver`. Your email address must be confirmed.
+             */
+            put_url?: string;
+            /** @description Up to 5 headers of that `PUT`: `cache-control`, `x-amz-*`, `x-ms-*` or `x-goog-*`, each with up to 1,024 printable ASCII characters. In forms, send JSON text. */
+            put_headers?: {
+                [key: string]: string;
+            };
         };
         /** @description A request without an uploaded file. Send either `text`, `overlays` or `captions`, and either `asset_url` or both `width` and `height`. */
         OverlayRequest: {
@@ -732,9 +741,18 @@ export interface components {
             deliver?: "bytes" | "url";
             /**
              * Format: uri
-             * @description Public `http` or `https` URL that gets a webhook when the render ends, signed with the secret of your account. Only with `async`, `prefer: respond-async` or `deliver=url`. Your email address must be confirmed.
+             * @description Public `http` or `https` URL that gets a webhook when the render ends, signed with the secret of your account. Only with `async`, `prefer: respond-async`, `deliver=url` or `put_url`. Your email address must be confirmed.
              */
             webhook_url?: string;
+            /**
+             * Format: uri
+             * @description Public `https` URL that gets the finished file by one `PUT`, such as a presigned URL of a bucket. The response is the render as JSON, and the server keeps no file. Not with `deliver`. Your email address must be confirmed.
+             */
+            put_url?: string;
+            /** @description Up to 5 headers of that `PUT`: `cache-control`, `x-amz-*`, `x-ms-*` or `x-goog-*`, each with up to 1,024 printable ASCII characters. In forms, send JSON text. */
+            put_headers?: {
+                [key: string]: string;
+            };
         };
         Overlay: {
             /** @description Up to 180 characters (grapheme clusters). */
@@ -1038,9 +1056,11 @@ export interface components {
         RenderOutput: {
             /**
              * Format: uri
-             * @description Link to the file. It needs no key, so treat it as a secret.
+             * @description Link to the file. It needs no key, so treat it as a secret. Null with `put_url`.
              */
-            url: string;
+            url: string | null;
+            /** @description With `put_url`, the status with which its server accepted the file. Otherwise null. */
+            put_status: number | null;
             content_type: string;
             bytes: number;
             width: number;
@@ -1269,7 +1289,7 @@ export interface components {
              * @description Stable error code. New codes may be added; handle unknown ones by `status`.
              * @enum {string}
              */
-            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "style_not_found" | "too_many_styles" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "at_out_of_range" | "cannot_fit" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures" | "internal_error" | "overloaded" | "out_of_memory" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
+            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "style_not_found" | "too_many_styles" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "strict_warnings" | "at_out_of_range" | "cannot_fit" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures" | "internal_error" | "delivery_failed" | "overloaded" | "out_of_memory" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
             /** @description Only with `invalid_fields`: every invalid field. */
             errors?: components["schemas"]["FieldFault"][];
             /** @description Only with limits that are exceeded: the limit. */
@@ -1278,7 +1298,7 @@ export interface components {
             actual?: number;
             /** @description Only with `strict_warnings`: what is wrong with the captions, as in `x-warnings`. */
             warnings?: string[];
-            /** @description Only with `asset_unreachable`: the status that the server of `asset_url` responded with. */
+            /** @description Only with `asset_unreachable` and `delivery_failed`: the status that the server of `asset_url` or `put_url` responded with. */
             upstream_status?: number;
             /**
              * Format: date-time
@@ -1302,7 +1322,7 @@ export interface components {
          *
          *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
          *
-         *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
+         *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver`, `put_url` and `prefer: respond-async`.
          */
         Error400: {
             headers: {
@@ -1317,7 +1337,10 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-credits-remaining": components["headers"]["x-credits-remaining"];
                 "x-render-id": components["headers"]["x-render-id"];
+                location: components["headers"]["location"];
+                "idempotency-replayed": components["headers"]["idempotency-replayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1347,7 +1370,10 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-credits-remaining": components["headers"]["x-credits-remaining"];
                 "x-render-id": components["headers"]["x-render-id"];
+                location: components["headers"]["location"];
+                "idempotency-replayed": components["headers"]["idempotency-replayed"];
                 "www-authenticate": components["headers"]["www-authenticate"];
                 [name: string]: unknown;
             };
@@ -1367,7 +1393,7 @@ export interface components {
          *
          *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
          *
-         *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
+         *     `async_not_allowed`: Callers through a marketplace can only render synchronously, and without `put_url`. `deliver` with the value `url` works.
          */
         Error403: {
             headers: {
@@ -1382,7 +1408,10 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-credits-remaining": components["headers"]["x-credits-remaining"];
                 "x-render-id": components["headers"]["x-render-id"];
+                location: components["headers"]["location"];
+                "idempotency-replayed": components["headers"]["idempotency-replayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1406,7 +1435,10 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-credits-remaining": components["headers"]["x-credits-remaining"];
                 "x-render-id": components["headers"]["x-render-id"];
+                location: components["headers"]["location"];
+                "idempotency-replayed": components["headers"]["idempotency-replayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1430,7 +1462,10 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-credits-remaining": components["headers"]["x-credits-remaining"];
                 "x-render-id": components["headers"]["x-render-id"];
+                location: components["headers"]["location"];
+                "idempotency-replayed": components["headers"]["idempotency-replayed"];
                 "retry-after": components["headers"]["retry-after"];
                 [name: string]: unknown;
             };
@@ -1455,7 +1490,10 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-credits-remaining": components["headers"]["x-credits-remaining"];
                 "x-render-id": components["headers"]["x-render-id"];
+                location: components["headers"]["location"];
+                "idempotency-replayed": components["headers"]["idempotency-replayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1474,7 +1512,7 @@ export interface components {
          *
          *     `asset_dimensions_too_large`: The longer side of the image or video exceeds the limit; `limit` and `actual` are in pixels. Scale it down.
          *
-         *     `asset_too_long`: The video is longer than your plan allows; `limit` and `actual` are in seconds. Trim it.
+         *     `asset_too_long`: The video is longer than your plan allows; `limit` and `actual` are in seconds. Trim it. If `detail` says so, the header `prefer: respond-async` allows longer ones.
          *
          *     `asset_frame_rate_too_high`: The video's frame rate is more than 8 times what your plan allows; `limit` and `actual` are in frames per second. Reduce it.
          *
@@ -1493,7 +1531,10 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-credits-remaining": components["headers"]["x-credits-remaining"];
                 "x-render-id": components["headers"]["x-render-id"];
+                location: components["headers"]["location"];
+                "idempotency-replayed": components["headers"]["idempotency-replayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1521,7 +1562,10 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-credits-remaining": components["headers"]["x-credits-remaining"];
                 "x-render-id": components["headers"]["x-render-id"];
+                location: components["headers"]["location"];
+                "idempotency-replayed": components["headers"]["idempotency-replayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1557,7 +1601,10 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-credits-remaining": components["headers"]["x-credits-remaining"];
                 "x-render-id": components["headers"]["x-render-id"];
+                location: components["headers"]["location"];
+                "idempotency-replayed": components["headers"]["idempotency-replayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -1597,7 +1644,10 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-credits-remaining": components["headers"]["x-credits-remaining"];
                 "x-render-id": components["headers"]["x-render-id"];
+                location: components["headers"]["location"];
+                "idempotency-replayed": components["headers"]["idempotency-replayed"];
                 "retry-after": components["headers"]["retry-after"];
                 [name: string]: unknown;
             };
@@ -1622,13 +1672,43 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-credits-remaining": components["headers"]["x-credits-remaining"];
                 "x-render-id": components["headers"]["x-render-id"];
+                location: components["headers"]["location"];
+                "idempotency-replayed": components["headers"]["idempotency-replayed"];
                 [name: string]: unknown;
             };
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
                     code?: "internal_error";
+                };
+            };
+        };
+        /** @description `delivery_failed`: The server of `put_url` is unreachable, too slow or refuses the file; `upstream_status` has the status of its response. Check that the URL has not expired and allows `PUT` with this content type. */
+        Error502: {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-credits-remaining": components["headers"]["x-credits-remaining"];
+                "x-render-id": components["headers"]["x-render-id"];
+                location: components["headers"]["location"];
+                "idempotency-replayed": components["headers"]["idempotency-replayed"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "delivery_failed";
                 };
             };
         };
@@ -1658,7 +1738,10 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-credits-remaining": components["headers"]["x-credits-remaining"];
                 "x-render-id": components["headers"]["x-render-id"];
+                location: components["headers"]["location"];
+                "idempotency-replayed": components["headers"]["idempotency-replayed"];
                 "retry-after": components["headers"]["retry-after"];
                 [name: string]: unknown;
             };
@@ -1683,7 +1766,10 @@ export interface components {
                 "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                 "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                 "x-credits-charged": components["headers"]["x-credits-charged"];
+                "x-credits-remaining": components["headers"]["x-credits-remaining"];
                 "x-render-id": components["headers"]["x-render-id"];
+                location: components["headers"]["location"];
+                "idempotency-replayed": components["headers"]["idempotency-replayed"];
                 [name: string]: unknown;
             };
             content: {
@@ -2501,7 +2587,7 @@ export interface components {
          *
          *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
          *
-         *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver` and `prefer: respond-async`.
+         *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver`, `put_url` and `prefer: respond-async`.
          */
         "Error400-6": {
             headers: {
@@ -2533,7 +2619,7 @@ export interface components {
          *
          *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
          *
-         *     `async_not_allowed`: Callers through a marketplace can only render synchronously. `deliver` with the value `url` works.
+         *     `async_not_allowed`: Callers through a marketplace can only render synchronously, and without `put_url`. `deliver` with the value `url` works.
          */
         "Error403-4": {
             headers: {
@@ -2692,7 +2778,11 @@ export interface components {
                 "text/html": string;
             };
         };
-        /** @description `style_not_found`: Your account has no style with this name, or not this version of it. Old versions that are unused are deleted. */
+        /**
+         * @description `style_not_found`: Your account has no style with this name, or not this version of it. Old versions that are unused are deleted.
+         *
+         *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
+         */
         "Error404-4": {
             headers: {
                 "content-length": components["headers"]["content-length"];
@@ -2714,7 +2804,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "style_not_found";
+                    code?: "style_not_found" | "not_found";
                 };
                 "text/html": string;
             };
@@ -2748,6 +2838,28 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
                     code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "server_key_required";
+                };
+            };
+        };
+        /** @description `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`. */
+        "Error404-5": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "not_found";
                 };
             };
         };
@@ -2803,8 +2915,12 @@ export interface components {
                 };
             };
         };
-        /** @description `style_not_found`: Your account has no style with this name, or not this version of it. Old versions that are unused are deleted. */
-        "Error404-5": {
+        /**
+         * @description `style_not_found`: Your account has no style with this name, or not this version of it. Old versions that are unused are deleted.
+         *
+         *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
+         */
+        "Error404-6": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -2821,7 +2937,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "style_not_found";
+                    code?: "style_not_found" | "not_found";
                 };
             };
         };
@@ -2890,7 +3006,7 @@ export interface components {
          *
          *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
          */
-        "Error404-6": {
+        "Error404-7": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -2921,7 +3037,7 @@ export interface components {
          *
          *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
          */
-        "Error404-7": {
+        "Error404-8": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -3110,7 +3226,7 @@ export interface components {
         "preference-applied": string;
         /** @description What browsers tell other sites about the link. */
         "referrer-policy": string;
-        /** @description Seconds to wait before you try again. */
+        /** @description Seconds to wait before you try again, or ask for what was accepted. */
         "retry-after": number;
         /** @description Request headers that the response depends on. */
         vary: string;
@@ -3147,7 +3263,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The finished file: an MP4 for videos, otherwise an image in the requested format. With `deliver=url`, the render as `application/json`. */
+            /** @description The finished file: an MP4 for videos, otherwise an image in the requested format. With `deliver=url` or `put_url`, the render as `application/json`. */
             200: {
                 headers: {
                     "content-length": components["headers"]["content-length"];
@@ -3198,6 +3314,7 @@ export interface operations {
                     "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     location: components["headers"]["location"];
                     "preference-applied": components["headers"]["preference-applied"];
+                    "retry-after": components["headers"]["retry-after"];
                     "idempotency-replayed": components["headers"]["idempotency-replayed"];
                     "x-credits-charged": components["headers"]["x-credits-charged"];
                     "x-render-id": components["headers"]["x-render-id"];
@@ -3218,6 +3335,7 @@ export interface operations {
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
             500: components["responses"]["Error500"];
+            502: components["responses"]["Error502"];
             503: components["responses"]["Error503"];
             504: components["responses"]["Error504"];
         };
@@ -3581,6 +3699,7 @@ export interface operations {
                     "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                     "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     location: components["headers"]["location"];
+                    "retry-after": components["headers"]["retry-after"];
                     "idempotency-replayed": components["headers"]["idempotency-replayed"];
                     [name: string]: unknown;
                 };
@@ -3817,6 +3936,7 @@ export interface operations {
             400: components["responses"]["Error400-2"];
             401: components["responses"]["Error401-2"];
             403: components["responses"]["Error403-5"];
+            404: components["responses"]["Error404-5"];
             408: components["responses"]["Error408-2"];
             409: components["responses"]["Error409-3"];
             413: components["responses"]["Error413-2"];
@@ -3858,7 +3978,7 @@ export interface operations {
             400: components["responses"]["Error400-4"];
             401: components["responses"]["Error401-2"];
             403: components["responses"]["Error403-5"];
-            404: components["responses"]["Error404-5"];
+            404: components["responses"]["Error404-6"];
             408: components["responses"]["Error408-2"];
             415: components["responses"]["Error415-2"];
             429: components["responses"]["Error429-4"];
@@ -3982,7 +4102,7 @@ export interface operations {
             400: components["responses"]["Error400-7"];
             401: components["responses"]["Error401-3"];
             403: components["responses"]["Error403-6"];
-            404: components["responses"]["Error404-6"];
+            404: components["responses"]["Error404-7"];
             408: components["responses"]["Error408-3"];
             429: components["responses"]["Error429-3"];
             500: components["responses"]["Error500-3"];
@@ -4021,7 +4141,7 @@ export interface operations {
             400: components["responses"]["Error400-4"];
             401: components["responses"]["Error401-2"];
             403: components["responses"]["Error403-5"];
-            404: components["responses"]["Error404-7"];
+            404: components["responses"]["Error404-8"];
             408: components["responses"]["Error408-2"];
             415: components["responses"]["Error415-2"];
             429: components["responses"]["Error429-4"];
@@ -4063,7 +4183,7 @@ export interface operations {
             400: components["responses"]["Error400-4"];
             401: components["responses"]["Error401-2"];
             403: components["responses"]["Error403-5"];
-            404: components["responses"]["Error404-7"];
+            404: components["responses"]["Error404-8"];
             408: components["responses"]["Error408-2"];
             415: components["responses"]["Error415-2"];
             429: components["responses"]["Error429-4"];
@@ -4105,7 +4225,7 @@ export interface operations {
             400: components["responses"]["Error400-4"];
             401: components["responses"]["Error401-2"];
             403: components["responses"]["Error403-5"];
-            404: components["responses"]["Error404-7"];
+            404: components["responses"]["Error404-8"];
             408: components["responses"]["Error408-2"];
             415: components["responses"]["Error415-2"];
             429: components["responses"]["Error429-4"];
@@ -4151,7 +4271,7 @@ export interface operations {
             400: components["responses"]["Error400-2"];
             401: components["responses"]["Error401-2"];
             403: components["responses"]["Error403-5"];
-            404: components["responses"]["Error404-7"];
+            404: components["responses"]["Error404-8"];
             408: components["responses"]["Error408-2"];
             413: components["responses"]["Error413-2"];
             415: components["responses"]["Error415-2"];
@@ -4186,6 +4306,7 @@ export interface operations {
                     "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                     "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     location: components["headers"]["location"];
+                    "retry-after": components["headers"]["retry-after"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4195,7 +4316,7 @@ export interface operations {
             400: components["responses"]["Error400-4"];
             401: components["responses"]["Error401-2"];
             403: components["responses"]["Error403-5"];
-            404: components["responses"]["Error404-7"];
+            404: components["responses"]["Error404-8"];
             408: components["responses"]["Error408-2"];
             409: components["responses"]["Error409-5"];
             415: components["responses"]["Error415-2"];
@@ -4282,7 +4403,7 @@ export interface operations {
             400: components["responses"]["Error400-7"];
             401: components["responses"]["Error401-3"];
             403: components["responses"]["Error403-6"];
-            404: components["responses"]["Error404-6"];
+            404: components["responses"]["Error404-7"];
             408: components["responses"]["Error408-3"];
             429: components["responses"]["Error429-3"];
             500: components["responses"]["Error500-3"];
@@ -4315,6 +4436,7 @@ export interface operations {
                     "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
                     "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
                     location: components["headers"]["location"];
+                    "retry-after": components["headers"]["retry-after"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4324,7 +4446,7 @@ export interface operations {
             400: components["responses"]["Error400-4"];
             401: components["responses"]["Error401-2"];
             403: components["responses"]["Error403-5"];
-            404: components["responses"]["Error404-7"];
+            404: components["responses"]["Error404-8"];
             408: components["responses"]["Error408-2"];
             409: components["responses"]["Error409-5"];
             415: components["responses"]["Error415-2"];

@@ -154,7 +154,11 @@ class CaptionFields(TypedDict, total=False):
 
 class AsyncCaptionFields(CaptionFields, total=False):
     webhook_url: str
-    """Public ``http`` or ``https`` URL that gets a webhook when the render ends, signed with the secret of your account. Only with ``async``, ``prefer: respond-async`` or ``deliver=url``. Your email address must be confirmed."""
+    """Public ``http`` or ``https`` URL that gets a webhook when the render ends, signed with the secret of your account. Only with ``async``, ``prefer: respond-async``, ``deliver=url`` or ``put_url``. Your email address must be confirmed."""
+    put_url: str
+    """Public ``https`` URL that gets the finished file by one ``PUT``, such as a presigned URL of a bucket. The response is the render as JSON, and the server keeps no file. Not with ``deliver``. Your email address must be confirmed."""
+    put_headers: Dict[str, str]
+    """Up to 5 headers of that ``PUT``: ``cache-control``, ``x-amz-*``, ``x-ms-*`` or ``x-goog-*``, each with up to 1,024 printable ASCII characters. In forms, send JSON text."""
 
 
 class Layout(TypedDict):
@@ -279,7 +283,7 @@ class _ProblemRequired(TypedDict):
     """What is wrong with this request and how to fix it. The wording may change."""
     instance: str
     """The id of the request, also sent as ``x-request-id``. In the error of a stored render, the id of the render."""
-    code: Literal["malformed_body", "invalid_idempotency_key", "invalid_fields", "invalid_signature", "missing_api_key", "invalid_api_key", "marketplace_refused", "payment_failed", "subscription_inactive", "key_suspended", "approval_required", "origin_not_allowed", "form_refused", "role_not_allowed", "async_disabled", "async_not_allowed", "render_not_found", "result_expired", "range_not_satisfiable", "too_many_queued", "stored_bytes_exceeded", "test_renders_exceeded", "server_key_required", "style_not_found", "too_many_styles", "webhook_not_found", "webhook_disabled", "too_many_webhooks", "not_found", "method_not_allowed", "upload_too_slow", "idempotency_in_flight", "request_too_large", "asset_too_large", "asset_too_many_pixels", "asset_dimensions_too_large", "asset_too_long", "asset_frame_rate_too_high", "asset_too_heavy", "unsupported_content_type", "unsupported_asset", "idempotency_mismatch", "asset_undecodable", "asset_unreachable", "strict_warnings", "at_out_of_range", "cannot_fit", "rate_limited", "too_many_renders", "quota_exceeded", "too_many_failed_keys", "too_many_failures", "internal_error", "overloaded", "out_of_memory", "renderer_unavailable", "storage_unavailable", "storage_full", "payment_unavailable", "shutting_down", "deadline_exceeded"]
+    code: Literal["malformed_body", "invalid_idempotency_key", "invalid_fields", "invalid_signature", "missing_api_key", "invalid_api_key", "marketplace_refused", "payment_failed", "subscription_inactive", "key_suspended", "approval_required", "origin_not_allowed", "form_refused", "role_not_allowed", "async_disabled", "async_not_allowed", "render_not_found", "result_expired", "range_not_satisfiable", "too_many_queued", "stored_bytes_exceeded", "test_renders_exceeded", "server_key_required", "style_not_found", "too_many_styles", "webhook_not_found", "webhook_disabled", "too_many_webhooks", "not_found", "method_not_allowed", "upload_too_slow", "idempotency_in_flight", "request_too_large", "asset_too_large", "asset_too_many_pixels", "asset_dimensions_too_large", "asset_too_long", "asset_frame_rate_too_high", "asset_too_heavy", "unsupported_content_type", "unsupported_asset", "idempotency_mismatch", "asset_undecodable", "asset_unreachable", "strict_warnings", "at_out_of_range", "cannot_fit", "rate_limited", "too_many_renders", "quota_exceeded", "too_many_failed_keys", "too_many_failures", "internal_error", "delivery_failed", "overloaded", "out_of_memory", "renderer_unavailable", "storage_unavailable", "storage_full", "payment_unavailable", "shutting_down", "deadline_exceeded"]
     """Stable error code. New codes may be added; handle unknown ones by ``status``."""
 
 
@@ -293,14 +297,16 @@ class Problem(_ProblemRequired, total=False):
     warnings: List[str]
     """Only with ``strict_warnings``: what is wrong with the captions, as in ``x-warnings``."""
     upstream_status: int
-    """Only with ``asset_unreachable``: the status that the server of ``asset_url`` responded with."""
+    """Only with ``asset_unreachable`` and ``delivery_failed``: the status that the server of ``asset_url`` or ``put_url`` responded with."""
     renewsAt: str
     """Only with ``quota_exceeded``: when credits reset."""
 
 
 class RenderOutput(TypedDict):
-    url: str
-    """Link to the file. It needs no key, so treat it as a secret."""
+    url: Optional[str]
+    """Link to the file. It needs no key, so treat it as a secret. Null with ``put_url``."""
+    put_status: Optional[int]
+    """With ``put_url``, the status with which its server accepted the file. Otherwise null."""
     content_type: str
     bytes: int
     width: int
