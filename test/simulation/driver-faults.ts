@@ -19,6 +19,8 @@ export class DriverFaults {
 
   /** Returns the function that puts the driver back. */
   install(): () => void {
+    // Both are called on the database they belong to, below.
+    // oxlint-disable-next-line typescript/unbound-method
     const { exec, prepare } = Database.prototype;
     const count = (sql: string): void => this.#count(sql);
     const counting =

@@ -1,0 +1,80 @@
+// `npm run report`: runs the tests and benchmarks whose results others may want to repeat, and writes one Markdown file with the
+// machine, the date, the versions, the commands and their output.
+
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { arch, cpus, loadavg, release, totalmem } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+
+/** Scripts of package.json, with the options that make them short enough to repeat. */
+const COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  simulate: ['--seconds', '120'],
+  fuzz: ['--seconds', '10'],
+  prove: ['--lenient'],
+  'bench:image': [],
+  'bench:video': [],
+  'bench:server': [],
+  'bench:store': [],
+};
+const GIB = 1024 ** 3;
+const USAGE = `usage: npm run report -- [name ...] [--output out/report.md]
+names: ${Object.keys(COMMANDS).join(', ')}; all of them by default`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { output: { type: 'string', default: 'out/report.md' }, help: { type: 'boolean', default: false } },
+});
+
+interface Section {
+  readonly markdown: string;
+  readonly isGood: boolean;
+}
+
+function run(name: string): Section {
+  const command = ['npm', 'run', '--silent', name, '--', ...(COMMANDS[name] ?? [])];
+  console.log(command.join(' '));
+  const started = performance.now();
+  const { status, stdout } = spawnSync('npm', command.slice(1), {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    maxBuffer: 64 * 1024 ** 2,
+  });
+  const seconds = ((performance.now() - started) / 1_000).toFixed(0);
+  const outcome = status === 0 ? 'succeeded' : `failed with status ${status}`;
+  const load = (loadavg()[0] ?? 0).toFixed(1);
+  const head = `## ${name}\n\n\`${command.join(' ')}\` ${outcome} after ${seconds} s. Load average at the end: ${load}.`;
+  return { markdown: `${head}\n\n\`\`\`text\n${stdout.trim()}\n\`\`\`\n`, isGood: status === 0 };
+}
+
+function machine(): string {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string };
+  const commit = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).stdout.trim();
+  const rows = [
+    ['Date', new Date().toISOString()],
+    ['Storybar', `${version}, commit ${commit}`],
+    ['Processor', `${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}, ${arch()}`],
+    ['Memory', `${(totalmem() / GIB).toFixed(1)} GiB`],
+    ['System', `${process.platform} ${release()}`],
+    ['Node.js', process.version],
+    ['Load average at the start', (loadavg()[0] ?? 0).toFixed(1)],
+  ];
+  return `| | |\n| --- | --- |\n${rows.map(([name, value]) => `| ${name} | ${value} |`).join('\n')}\n`;
+}
+
+function main(): number {
+  const unknown = positionals.filter((name) => !Object.hasOwn(COMMANDS, name));
+  if (values.help || unknown.length > 0) {
+    console.log(unknown.length > 0 ? `unknown: ${unknown.join(', ')}\n${USAGE}` : USAGE);
+    return unknown.length > 0 ? 2 : 0;
+  }
+  const about = machine();
+  const sections = (positionals.length > 0 ? positionals : Object.keys(COMMANDS)).map(run);
+  mkdirSync(path.dirname(values.output), { recursive: true });
+  const intro = `# Results\n\nWritten by \`npm run report\`. [Proof](proof.md) and [benchmarks](benchmarks.md) explain the figures.\n`;
+  writeFileSync(values.output, [intro, about, ...sections.map(({ markdown }) => markdown)].join('\n'));
+  console.log(`written: ${values.output}`);
+  return sections.every(({ isGood }) => isGood) ? 0 : 1;
+}
+
+process.exitCode = main();
