@@ -28,6 +28,8 @@ const SECTIONS: Partial<Record<string, string>> = {
   format: 'Formats',
   fit: 'Size of the file',
   at: 'Covers',
+  duration: 'Transparent video',
+  fps: 'Transparent video',
   max_bytes: 'Size in bytes',
   async: 'Asynchronous renders',
   deliver: 'Asynchronous renders',

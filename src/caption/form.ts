@@ -7,6 +7,7 @@ import { hasCaptions, parseCues, reportMissingVideo, withWords } from './caption
 import { cleanText, isBlank } from './clean.ts';
 import { type Delivery, parseDelivery } from './delivery-field.ts';
 import { parseLanguage, withLanguage } from './language.ts';
+import { type CaptionClip, checkClip, parseFps } from './clip-field.ts';
 import { FieldReader, type Form } from './field-reader.ts';
 import type { Fit } from './fit.ts';
 import { hasFit, parseFit, videoSideFaults } from './fit-field.ts';
@@ -15,7 +16,8 @@ import { type Overlay, MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE } from './overlay.t
 import { checkOverlays, parseOverlays, textFaults } from './overlays-field.ts';
 import { parseSafeArea, withSafeArea } from './safe-area-field.ts';
 import { checkStyle, parseStyle, withStyle } from './style-field.ts';
-import { LAYOUT_FIELDS } from './request-fields.ts';
+import { defaultFormat } from './output-format.ts';
+import { DEFAULT_FPS, LAYOUT_FIELDS } from './request-fields.ts';
 import { parsePaging } from './paging-fields.ts';
 import { parsePositionField } from './position-field.ts';
 import { parsePut } from './put-fields.ts';
@@ -50,7 +52,8 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
   const isUrlMeant = fields.has('asset_url') || fields.isUnreadable('asset_url');
   const hasAsset = form.hasAsset || isUrlMeant || fields.hasTextAsset;
   const isLayout = form.allowed !== undefined && 'duration' in form.allowed;
-  const lacksVideo = !hasAsset && !isLayout && hasCaptions(fields);
+  const isClip = !hasAsset && !isLayout && fields.has('duration');
+  const lacksVideo = !hasAsset && !isLayout && !isClip && hasCaptions(fields);
   if (lacksVideo) reportMissingVideo(fields.faults);
   // Without a size, the unknown field was probably meant to be a file.
   const isFileMeant = fields.hasUnknown && !fields.has('width') && !fields.has('height');
@@ -59,9 +62,10 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
   const webhookUrl = parseWebhookUrl(fields, checkUrl);
   const delivery = { ...parseDelivery(fields), webhookUrl, put: parsePut(fields, checkUrl) };
   const duration = fields.seconds('duration', LAYOUT_FIELDS.duration.maximum);
-  const requested = parseOutput(fields, hasAsset ? form.assetKind : isLayout ? undefined : 'canvas');
+  const requested = parseOutput(fields, hasAsset ? form.assetKind : sourceWithoutAsset(isLayout, isClip));
   const fit = parseFittedSize(fields, hasAsset, isVideo(form, requested));
-  const output = { ...requested, ...(fit && { fit }) };
+  const clip = parseClip(fields, { canvas, duration, isClip, isLayout }, requested);
+  const output = { ...requested, ...(fit && { fit }), ...(clip && { clip }) };
   if (isLayout && requested.at !== undefined && !fields.has('duration')) {
     fields.add('duration', 'required', 'At needs a video. Send its length in seconds.');
   } else if (isLayout && hasCaptions(fields) && !fields.has('duration')) {
@@ -129,6 +133,36 @@ function parseCaptions(fields: FieldReader): readonly Overlay[] {
     else fields.add('text', 'required', 'A caption is required. Send one in text, or several in overlays.');
   }
   return [];
+}
+
+function sourceWithoutAsset(isLayout: boolean, isClip: boolean): 'canvas' | 'clip' | undefined {
+  if (isLayout) return undefined;
+  return isClip ? 'clip' : 'canvas';
+}
+
+interface ClipContext extends Pick<CaptionForm, 'canvas' | 'duration'> {
+  readonly isClip: boolean;
+  readonly isLayout: boolean;
+}
+
+function parseClip(
+  fields: FieldReader,
+  { canvas, duration, isClip, isLayout }: ClipContext,
+  { format = defaultFormat('clip') }: RequestedOutput,
+): CaptionClip | undefined {
+  const fps = parseFps(fields);
+  if (!isClip) {
+    if (fields.has('duration') && !isLayout) {
+      fields.add('duration', 'conflict', 'Duration is for a request without an asset, whose own length counts.');
+    }
+    if (fields.has('fps'))
+      fields.add('fps', 'conflict', 'Fps is for a transparent video. Send duration, and no asset.');
+    return undefined;
+  }
+  if (duration === undefined) return undefined;
+  const clip = { seconds: duration, fps: fps ?? DEFAULT_FPS };
+  checkClip(fields, clip, canvas, format);
+  return clip;
 }
 
 /** False also while it isn't known. */

@@ -61,7 +61,7 @@ describe('format and quality', () => {
     });
   });
 
-  it.each<[string, Exclude<OutputSource, 'frame'>, string]>([
+  it.each<[string, Exclude<OutputSource, 'frame' | 'clip'>, string]>([
     ['mp4', 'image', 'Format must be png, jpeg or webp for an image; got mp4.'],
     ['png', 'video', 'Format must be mp4 for a video; got png.'],
     ['jpeg', 'canvas', 'Format must be png or webp for a request without an asset; got jpeg.'],
@@ -100,7 +100,7 @@ describe('format and quality', () => {
   it('all faults of format and quality are reported in one error, with those of other fields', () => {
     expect(faultsOf(() => parse({ format: 'tiff', quality: '101', text: '' }, ON_IMAGE))).toEqual([
       "#/text blank Caption can't be empty.",
-      '#/format invalid_format Format must be png, jpeg, webp or mp4; got "tiff".',
+      '#/format invalid_format Format must be png, jpeg, webp, mp4, webm, mov or apng; got "tiff".',
       '#/quality out_of_range Quality must be between 1 and 100; got 101.',
     ]);
   });

@@ -4,6 +4,7 @@
 import { AppError, type FieldFault } from '../errors.ts';
 import { orList } from '../primitives/or-list.ts';
 import { choice } from './style-field.ts';
+import type { CaptionClip } from './clip-field.ts';
 import type { FieldReader } from './field-reader.ts';
 import type { Fit } from './fit.ts';
 import {
@@ -31,6 +32,8 @@ export interface RequestedOutput {
   readonly maxBytes?: number;
   /** The time of the frame that becomes the file, in seconds from the first frame of a video. */
   readonly at?: number;
+  /** Set for a transparent video of the captions, without an asset. */
+  readonly clip?: CaptionClip;
   /** The size of the file, and how the asset gets it. Without it, the file has the size of the asset. */
   readonly fit?: Fit;
 }
@@ -43,6 +46,7 @@ const SOURCE_NAMES: Readonly<Record<OutputSource, string>> = {
   animation: 'an animation',
   video: 'a video',
   frame: 'a cover',
+  clip: 'a transparent video',
 };
 
 const AT_NEEDS_VIDEO: FieldFault = {
@@ -72,7 +76,8 @@ export function parseOutput(fields: FieldReader, source: OutputSource | undefine
 /** `drawnOn` is undefined while it isn't known yet. */
 function maxBytesFault(format: OutputFormat | undefined, drawnOn: OutputSource | undefined): FieldFault | undefined {
   const file = format ?? (drawnOn && defaultFormat(drawnOn));
-  if (file === undefined || (drawnOn !== 'canvas' && (file === 'mp4' || isLossy(file)))) return undefined;
+  if (file === undefined || (drawnOn !== 'canvas' && drawnOn !== 'clip' && (file === 'mp4' || isLossy(file))))
+    return undefined;
   const detail = `Max_bytes is for jpeg, mp4, and webp with an asset; the file would be a lossless ${file}. Set format, or leave out max_bytes.`;
   return { pointer: '#/max_bytes', code: 'conflict', detail };
 }
@@ -116,7 +121,7 @@ export function checkOutput(
   return present({ format, quality, colorSpace, at: undefined, maxBytes });
 }
 
-type FileOutput = Omit<RequestedOutput, 'fit'>;
+type FileOutput = Omit<RequestedOutput, 'fit' | 'clip'>;
 type Given<Values> = { readonly [Name in keyof Values]: Values[Name] | undefined };
 
 function present({ format, quality, colorSpace, at, maxBytes }: Given<Required<FileOutput>>): FileOutput {

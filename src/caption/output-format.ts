@@ -1,8 +1,8 @@
 // Every format of a finished file, with everything that depends on the format alone. To add a format, start here. The
 // compiler then points to its encoder in `render/`.
 
-/** The base that captions are drawn on: an asset of some kind, a frame of a video, or a transparent canvas. */
-export type OutputSource = 'canvas' | 'image' | 'animation' | 'video' | 'frame';
+/** The base of captions: an asset of some kind, a frame of a video, or a transparent canvas, of an image or of a clip. */
+export type OutputSource = 'canvas' | 'image' | 'animation' | 'video' | 'frame' | 'clip';
 
 interface FormatKind {
   /** The name for people. */
@@ -55,6 +55,30 @@ export const OUTPUT_FORMATS = {
     sources: ['animation', 'video'],
     isLossy: false,
   },
+  webm: {
+    title: 'WebM',
+    mediaType: 'video/webm',
+    extension: 'webm',
+    aliases: [],
+    sources: ['clip'],
+    isLossy: false,
+  },
+  mov: {
+    title: 'MOV',
+    mediaType: 'video/quicktime',
+    extension: 'mov',
+    aliases: [],
+    sources: ['clip'],
+    isLossy: false,
+  },
+  apng: {
+    title: 'APNG',
+    mediaType: 'image/apng',
+    extension: 'apng',
+    aliases: [],
+    sources: ['clip'],
+    isLossy: false,
+  },
 } as const satisfies Readonly<Record<string, FormatKind>>;
 
 type Formats = typeof OUTPUT_FORMATS;
@@ -79,6 +103,7 @@ export const FORMATS_OF: { readonly [Source in OutputSource]: readonly FormatOf<
   animation: formatsOf('animation'),
   video: formatsOf('video'),
   frame: formatsOf('frame'),
+  clip: formatsOf('clip'),
 };
 
 function formatsOf<Source extends OutputSource>(source: Source): readonly FormatOf<Source>[] {

@@ -34,6 +34,8 @@ import { NAME_OR_STYLE } from './style.ts';
 import { DEFAULT_PRESET, STYLE_PRESETS } from './style-presets.ts';
 import { MAX_WORD_GRAPHEMES, MAX_WORDS } from './words/timed-words.ts';
 
+/** The frame rate of a transparent video whose request names none. */
+export const DEFAULT_FPS = 30;
 /** The lowest `max_bytes`. */
 const MIN_MAX_BYTES = 20_000;
 /** A day, which is more than any plan allows. */
@@ -197,6 +199,20 @@ export const FILE_FIELDS = {
     description:
       'The most bytes of the finished file, for `jpeg`, `mp4`, and `webp` with an asset. It has the best quality that fits, which ' +
       '`x-quality` names. A `conflict` with `quality` and with other formats.',
+  },
+  duration: {
+    type: 'number',
+    exclusiveMinimum: 0,
+    maximum: MAX_SECONDS,
+    description:
+      'Seconds. Without an asset, the finished file is a transparent video of the captions with this length: ' +
+      `${formatsFor('clip')}. \`captions\` are allowed then.`,
+  },
+  fps: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 60,
+    description: `Frames per second of a transparent video. Default: ${DEFAULT_FPS}. Only with \`duration\`.`,
   },
   at: {
     type: 'number',

@@ -10,6 +10,7 @@ export const GUIDE_FILES: readonly (readonly [slug: string, file: string, group?
   ['playground', 'guides/playground.md', 'Get started'],
   ['positions', 'guides/positions.md', 'Captions'],
   ['timed-captions', 'guides/timed-captions.md', 'Captions'],
+  ['ready-to-post', 'guides/ready-to-post.md', 'Captions'],
   ['', 'api.md'],
   ['errors', 'errors.md'],
   ['webhooks', 'guides/webhooks.md'],

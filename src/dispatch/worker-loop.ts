@@ -104,6 +104,10 @@ async function render(
 ): Promise<RenderFacts> {
   if (recipe.kind === 'layout') return store(await renderLayout(recipe, tools), output);
   if (recipe.kind === 'transparent') return store(await renderTransparent(recipe, tools), output);
+  if (recipe.kind === 'clip') {
+    const { renderClip } = await import('../render/clip.ts');
+    return await renderClip(recipe, output, tools, { signal, onProgress });
+  }
   if (asset === undefined) throw new Error(`a recipe of kind ${recipe.kind} has no asset`);
   if (recipe.kind === 'image') return store(await renderOnImage(recipe, load(asset.path), tools, signal), output);
   if (recipe.kind === 'cover') {

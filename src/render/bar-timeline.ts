@@ -35,6 +35,12 @@ export class BarTimeline implements TimedBars {
     return this.#bands;
   }
 
+  /** Returns the same array as long as the same bars are shown. */
+  drawnAt(milliseconds: number): readonly Band[] {
+    this.at(milliseconds);
+    return this.#drawn;
+  }
+
   #show(shown: readonly Bar[]): void {
     for (const lines of this.#pages.keys()) {
       if (!shown.some((bar) => bar.lines === lines)) this.#pages.delete(lines);

@@ -16,22 +16,26 @@ import {
   type LayoutRecipe,
   type TransparentRecipe,
 } from './recipe.ts';
+import { type ClipRecipe, composeClipRecipe } from './clip-recipe.ts';
 import { composeCoverRecipe, type CoverRecipe } from './cover-recipe.ts';
 import { composeVideoRecipe, type VideoLimits, type VideoRecipe } from './video-recipe.ts';
 
 export type AssetProbe = ImageProbe | VideoProbe;
 export type AssetLimits = ImageLimits & VideoLimits;
 /** A recipe that produces a file. */
-export type RenderRecipe = TransparentRecipe | ImageRecipe | VideoRecipe | CoverRecipe;
+export type RenderRecipe = TransparentRecipe | ImageRecipe | VideoRecipe | CoverRecipe | ClipRecipe;
 export type Recipe = RenderRecipe | LayoutRecipe;
 
 /** The base that captions are drawn on: an asset or an empty canvas. */
 export type BaseLayer = AssetProbe | ({ readonly kind: 'canvas' } & Size);
 
+/** The recipes that need the libraries for videos. */
+const VIDEO_KINDS: ReadonlySet<Recipe['kind']> = new Set(['video', 'cover', 'clip']);
+
 /** Returns the kind of workers that execute the recipe. */
 export function workerKindOf(recipe: Recipe): AssetKind {
   const needsVideoDecoders = recipe.kind === 'image' && recipe.decode.decoder !== undefined;
-  return recipe.kind === 'video' || recipe.kind === 'cover' || needsVideoDecoders ? 'video' : 'image';
+  return VIDEO_KINDS.has(recipe.kind) || needsVideoDecoders ? 'video' : 'image';
 }
 
 /** Returns the format of the file that the recipe produces. */
@@ -61,7 +65,7 @@ function composeFor(
 ): RenderRecipe {
   switch (base.kind) {
     case 'canvas':
-      return composeTransparentRecipe({ width: base.width, height: base.height }, overlays, options.output);
+      return composeForCanvas({ width: base.width, height: base.height }, overlays, limits, options.output);
     case 'image':
       return composeImageRecipe(base, overlays, limits, options);
     case 'video':
@@ -78,4 +82,15 @@ function composeForVideo(
   const { at } = output;
   if (at === undefined) return composeVideoRecipe(probe, overlays, limits, output);
   return composeCoverRecipe(probe, overlays, limits, { ...output, at });
+}
+
+function composeForCanvas(
+  canvas: Size,
+  overlays: readonly Overlay[],
+  limits: VideoLimits,
+  output: RequestedOutput = {},
+): TransparentRecipe | ClipRecipe {
+  const { clip } = output;
+  if (clip === undefined) return composeTransparentRecipe(canvas, overlays, output);
+  return composeClipRecipe(canvas, overlays, limits, { ...output, clip });
 }

@@ -1,9 +1,9 @@
 // The common part of all renders that an account pays for, whether it waits for them or not.
 
 import type { PlanLimits } from '../account/plans.ts';
-import { priceOf } from '../account/pricing.ts';
+import { type PricedMedia, priceOf } from '../account/pricing.ts';
 import type { FailedDecodes } from '../limits/failed-decodes.ts';
-import { composeRecipe } from '../render/compose.ts';
+import { type BaseLayer, composeRecipe, type RenderRecipe } from '../render/compose.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Caller } from '../account/caller.ts';
 import type { ParsedRequest } from './parse.ts';
@@ -43,14 +43,19 @@ export function accountOrder(
     reserve: async (base, recipe) =>
       await reservations.reserve(caller, {
         renderId,
-        kind: asset?.kind ?? 'overlay',
-        credits: priceOf(recipe.kind === 'cover' ? recipe : base, { mode: caller.mode, isReplay }),
+        kind: recipe.kind === 'clip' ? 'video' : (asset?.kind ?? 'overlay'),
+        credits: priceOf(pricedOf(base, recipe), { mode: caller.mode, isReplay }),
         isReplay,
         ...(attempt !== undefined && { attempt }),
       }),
     // A file that can't be decoded counts against the account's allowance.
     onFailure: async (error) => await failedDecodes.count(caller, error),
   };
+}
+
+function pricedOf(base: BaseLayer, recipe: RenderRecipe): PricedMedia {
+  if (recipe.kind === 'cover') return recipe;
+  return recipe.kind === 'clip' ? { kind: 'video', durationSeconds: recipe.durationSeconds } : base;
 }
 
 export function logWarnings(

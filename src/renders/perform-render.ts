@@ -112,7 +112,7 @@ async function draw(
   const facts = { ...rendered, warnings: uniqueWarnings([...rendered.warnings, ...mediaWarnings(recipe)]) };
   const { size: bytes } = await stat(file).catch(rethrowAsStorageError);
   const durationMs = performance.now() - started;
-  const kind = asset?.kind ?? 'image';
+  const kind = recipe.kind === 'clip' ? 'video' : (asset?.kind ?? 'image');
   const report = { renderId, kind, format: outputFormatOf(recipe), facts, receiveMs, renderMs: durationMs };
   return { file, bytes, recipe, asset, facts, headers: renderHeaders(report), durationMs };
 }

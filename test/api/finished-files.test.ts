@@ -135,21 +135,55 @@ describe('max_bytes', () => {
   it.each(['bytes', 'url'])(
     'charges a render that turns out to be too large only after encoding: %s',
     async (deliver) => {
-      const noise = await noisyJpeg(4_000, 3_000);
-      const fields = { asset: noise, text: 'Hello', format: 'jpeg', max_bytes: '80000', deliver };
+      const noise = await noisyJpeg(2_000, 1_500);
+      const fields = { asset: noise, text: 'Hello', format: 'jpeg', max_bytes: '20000', deliver };
       const response = await post(server, form(fields));
-      expect(await problemOf(response)).toMatchObject({ status: 422, code: 'cannot_fit', limit: 80_000 });
+      expect(await problemOf(response)).toMatchObject({ status: 422, code: 'cannot_fit', limit: 20_000 });
       expect(response.headers.get('x-credits-charged')).toBe('1');
     },
   );
 
   it('charges an asynchronous one, too', async () => {
-    const noise = await noisyJpeg(4_000, 3_000);
-    const fields = { asset: noise, text: 'Hello', format: 'jpeg', max_bytes: '80000', async: 'true' };
+    const noise = await noisyJpeg(2_000, 1_500);
+    const fields = { asset: noise, text: 'Hello', format: 'jpeg', max_bytes: '20000', async: 'true' };
     const { id } = (await (await post(server, form(fields))).json()) as { id: string };
     const find = async (): Promise<{ status: string; credits?: number; error?: { code: string } }> =>
       (await (await fetch(`${server.url}/v1/renders/${id}`, { headers: { 'x-api-key': server.key } })).json()) as never;
     await until(async () => (await find()).status === 'failed');
     expect(await find()).toMatchObject({ error: { code: 'cannot_fit' }, credits: 1 });
+  });
+});
+
+describe('duration', () => {
+  it('returns a transparent video of the captions, at the price of a video', async () => {
+    const fields = {
+      width: '160',
+      height: '120',
+      captions: '1\n00:00:00,000 --> 00:00:01,000\nHi',
+      duration: '6',
+      fps: '5',
+    };
+    for (const [format, type] of [
+      ['', 'video/webm'],
+      ['mov', 'video/quicktime'],
+      ['apng', 'image/apng'],
+    ] as const) {
+      const response = await post(server, form({ ...fields, format }));
+      const { headers } = response;
+      expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(100);
+      expect([response.status, headers.get('content-type'), headers.get('x-source-type')]).toEqual([
+        200,
+        type,
+        'video',
+      ]);
+      expect(headers.get('x-credits-charged')).toBe('2');
+    }
+  });
+
+  it('returns 413 before rendering for a file that would be too large', async () => {
+    const fields = { width: '1920', height: '4096', text: 'Hi', duration: '60', fps: '60', format: 'mov' };
+    const response = await post(server, form(fields));
+    expect([response.status, response.headers.get('x-credits-charged')]).toEqual([413, '0']);
+    await response.arrayBuffer();
   });
 });

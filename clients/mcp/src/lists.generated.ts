@@ -64,6 +64,24 @@ export const FORMATS = [
     "title": "MP4",
     "mediaType": "video/mp4",
     "extension": "mp4"
+  },
+  {
+    "value": "webm",
+    "title": "WebM",
+    "mediaType": "video/webm",
+    "extension": "webm"
+  },
+  {
+    "value": "mov",
+    "title": "MOV",
+    "mediaType": "video/quicktime",
+    "extension": "mov"
+  },
+  {
+    "value": "apng",
+    "title": "APNG",
+    "mediaType": "image/apng",
+    "extension": "apng"
   }
 ] as const;
 

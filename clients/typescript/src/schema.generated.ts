@@ -636,7 +636,7 @@ export interface components {
              * @description Format of the finished file. Images: `png` (default), `jpeg` (or `jpg`) or `webp`. Without an asset: `png` (default) or `webp`, which is lossless then. Videos: `mp4`, which also turns an animated GIF or WebP into a video. A JPEG stays a JPEG without being compressed again unless `quality` is set; see `x-source-pixels`. Transparent images become white in a JPEG.
              * @enum {string}
              */
-            format?: "png" | "jpeg" | "jpg" | "webp" | "mp4";
+            format?: "png" | "jpeg" | "jpg" | "webp" | "mp4" | "webm" | "mov" | "apng";
             /** @description Quality of JPEG and WebP images. Default: 90. Ignored for other formats and for lossless WebP. JPEGs keep full color resolution from 90 on. */
             quality?: number;
             /**
@@ -646,6 +646,10 @@ export interface components {
             color_space?: "source" | "srgb";
             /** @description The most bytes of the finished file, for `jpeg`, `mp4`, and `webp` with an asset. It has the best quality that fits, which `x-quality` names. A `conflict` with `quality` and with other formats. */
             max_bytes?: number;
+            /** @description Seconds. Without an asset, the finished file is a transparent video of the captions with this length: `webm` (default), `mov` or `apng`. `captions` are allowed then. */
+            duration?: number;
+            /** @description Frames per second of a transparent video. Default: 30. Only with `duration`. */
+            fps?: number;
             /** @description Seconds from the first frame of a video. Instead of the video, the finished file is an image of the frame at that time, with the captions it shows: `png` (default), `jpeg` (or `jpg`) or `webp`. */
             at?: number;
             /** @description Gives an image or a video the size of `width` and `height`, which are required then. `blur` shows all of it in front of a blurred, darker copy; `crop` fills the frame and cuts off what is too much on two sides; `pad` shows all of it on black, or on the color of an object such as `{"mode": "pad", "color": "#ffffff"}`, which forms send as JSON text. Captions are laid out on the result. Videos need even sides of up to 4,096 pixels. Nothing is enlarged more than 4 times. */
@@ -714,7 +718,7 @@ export interface components {
              * @description Format of the finished file. Images: `png` (default), `jpeg` (or `jpg`) or `webp`. Without an asset: `png` (default) or `webp`, which is lossless then. Videos: `mp4`, which also turns an animated GIF or WebP into a video. A JPEG stays a JPEG without being compressed again unless `quality` is set; see `x-source-pixels`. Transparent images become white in a JPEG.
              * @enum {string}
              */
-            format?: "png" | "jpeg" | "jpg" | "webp" | "mp4";
+            format?: "png" | "jpeg" | "jpg" | "webp" | "mp4" | "webm" | "mov" | "apng";
             /** @description Quality of JPEG and WebP images. Default: 90. Ignored for other formats and for lossless WebP. JPEGs keep full color resolution from 90 on. */
             quality?: number;
             /**
@@ -724,6 +728,10 @@ export interface components {
             color_space?: "source" | "srgb";
             /** @description The most bytes of the finished file, for `jpeg`, `mp4`, and `webp` with an asset. It has the best quality that fits, which `x-quality` names. A `conflict` with `quality` and with other formats. */
             max_bytes?: number;
+            /** @description Seconds. Without an asset, the finished file is a transparent video of the captions with this length: `webm` (default), `mov` or `apng`. `captions` are allowed then. */
+            duration?: number;
+            /** @description Frames per second of a transparent video. Default: 30. Only with `duration`. */
+            fps?: number;
             /** @description Seconds from the first frame of a video. Instead of the video, the finished file is an image of the frame at that time, with the captions it shows: `png` (default), `jpeg` (or `jpg`) or `webp`. */
             at?: number;
             /** @description Gives an image or a video the size of `width` and `height`, which are required then. `blur` shows all of it in front of a blurred, darker copy; `crop` fills the frame and cuts off what is too much on two sides; `pad` shows all of it on black, or on the color of an object such as `{"mode": "pad", "color": "#ffffff"}`, which forms send as JSON text. Captions are laid out on the result. Videos need even sides of up to 4,096 pixels. Nothing is enlarged more than 4 times. */
@@ -3172,7 +3180,7 @@ export interface components {
     headers: {
         /** @description Size in bytes. */
         "content-length": number;
-        /** @description `inline; filename="<render id>.png"`, or `.jpg`, `.webp` or `.mp4`. */
+        /** @description `inline; filename="<render id>.png"`, or `.jpg`, `.webp`, `.mp4`, `.webm`, `.mov` or `.apng`. */
         "content-disposition": string;
         /** @description UUID of the render, on every response to `POST /v1/overlay` and on results. */
         "x-render-id": string;
@@ -3296,6 +3304,9 @@ export interface operations {
                     "image/jpeg": unknown;
                     "image/webp": unknown;
                     "video/mp4": unknown;
+                    "video/webm": unknown;
+                    "video/quicktime": unknown;
+                    "image/apng": unknown;
                     "application/*": components["schemas"]["Render"];
                 };
             };
@@ -3614,6 +3625,9 @@ export interface operations {
                     "image/jpeg": unknown;
                     "image/webp": unknown;
                     "video/mp4": unknown;
+                    "video/webm": unknown;
+                    "video/quicktime": unknown;
+                    "image/apng": unknown;
                 };
             };
             /** @description The range of the file. */
@@ -3639,6 +3653,9 @@ export interface operations {
                     "image/jpeg": unknown;
                     "image/webp": unknown;
                     "video/mp4": unknown;
+                    "video/webm": unknown;
+                    "video/quicktime": unknown;
+                    "image/apng": unknown;
                 };
             };
             /** @description You have the file: `if-none-match` is its `etag`. */

@@ -30,6 +30,8 @@ const INITIAL_MS_PER_UNIT: Readonly<Record<RenderClass, number>> = {
   video: 12,
   // Its frames are only decoded.
   cover: 3,
+  // Only frames that change are encoded.
+  clip: 1,
   hdr: 19,
 };
 /** In megapixels times frames. A shorter video says more about the start of a decoder than about the rate of frames. */
@@ -90,6 +92,7 @@ function unitsOf(recipe: Recipe): number {
   if (recipe.kind === 'layout') return Math.max(1, recipe.overlays.length, wordCount(recipe.overlays) / WORDS_PER_BAR);
   const { width, height } = larger(recipe.canvas, recipe.source ?? recipe.canvas);
   const megapixels = Math.max(MIN_MEGAPIXELS, (width * height) / 1e6);
+  if (recipe.kind === 'clip') return megapixels * recipe.frames;
   if (recipe.kind === 'cover') return megapixels * Math.max(1, decodedFrames(recipe));
   return recipe.kind === 'video' ? megapixels * Math.max(1, framesOf(recipe)) : megapixels;
 }

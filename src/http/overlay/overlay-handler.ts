@@ -181,7 +181,7 @@ async function fetchAndRender(
   const ready = await fetchAsset(dependencies.fetcher, parsed, upload, lifetime.signal);
   context.type = requestTypeOf(ready);
   assertSameAsset(claim, 'assetUrl' in parsed, ready.asset?.sha256);
-  lifetime.startDeadline(dependencies.deadlineMs[ready.asset?.kind ?? 'image']);
+  lifetime.startDeadline(dependencies.deadlineMs[ready.output.clip ? 'video' : (ready.asset?.kind ?? 'image')]);
   const record = recordOf(request);
   const isReplay = claim.replay !== undefined;
   const paying = { renderId: request.id, caller, limits: waitingLimits(dependencies, context), isReplay };

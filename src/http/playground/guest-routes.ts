@@ -193,6 +193,7 @@ async function renderOrder(
   if (kindOf(upload) === 'video' && !clips.isOffered) throw videosNeedKey();
   const parsed = parseUpload(upload);
   const { asset, overlays, output } = parsed;
+  if (output.clip) throw videosNeedKey();
   // The asset is an animation, which the requested format turns into a video.
   if (asset?.format === 'animation') throw videosNeedKey();
   const guestLimits = asset?.kind === 'video' ? clipLimits(limits) : limits;

@@ -1,4 +1,4 @@
-// Writes the MP4: index first, so that playback can start during the download, and without metadata, dates or any other
+// Writes the MP4, MOV or WebM: index first, so that playback can start during the download, and without metadata, dates or any other
 // trace of the source except its video and audio.
 
 import { AVERROR_INVALIDDATA, AVFMT_FLAG_BITEXACT } from 'node-av/constants';
@@ -18,16 +18,16 @@ export interface PacketSink {
   write(packet: Packet, track: number, timeBase: Ratio): void;
 }
 
-export class Mp4Output implements PacketSink {
+export class MediaOutput implements PacketSink {
   readonly #context = new FormatContext();
   readonly #tracks: Stream[] = [];
   #bytes = 0;
   #isOpen = false;
 
-  constructor(path: string) {
-    check(this.#context.allocOutputContext2(null, 'mp4', `file:${path}`), 'create output');
+  constructor(path: string, format: 'mp4' | 'mov' | 'webm' = 'mp4') {
+    check(this.#context.allocOutputContext2(null, format, `file:${path}`), 'create output');
     this.#context.setFlags(AVFMT_FLAG_BITEXACT);
-    check(this.#context.setOption('movflags', '+faststart'), 'set faststart');
+    if (format !== 'webm') check(this.#context.setOption('movflags', '+faststart'), 'set faststart');
     check(this.#context.openOutputSync(), 'open output');
     this.#isOpen = true;
   }

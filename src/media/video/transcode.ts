@@ -4,7 +4,7 @@
 import type { Packet } from 'node-av/lib';
 import type { TimedBars } from './frames/bar-blender.ts';
 import { VideoTrack } from './frames/track.ts';
-import { Mp4Output } from './output.ts';
+import { MediaOutput } from './output.ts';
 import { forEachPacket } from './packet-loop.ts';
 import { Container } from './probe/container.ts';
 import { openAudioTrack } from './sound/sound.ts';
@@ -23,7 +23,7 @@ export async function transcode(
   const closers: (() => void)[] = [() => container.close()];
   try {
     container.select([plan.video.index, ...(plan.audio === null ? [] : [plan.audio.index])]);
-    const output = new Mp4Output(outPath);
+    const output = new MediaOutput(outPath);
     closers.push(() => output.close());
     const videoTrack = new VideoTrack(plan, container.streamAt(plan.video.index), bars, output);
     closers.push(() => videoTrack.free());
@@ -47,7 +47,7 @@ interface OpenTracks {
   readonly container: Container;
   readonly videoTrack: VideoTrack;
   readonly audioTrack: AudioTrack | null;
-  readonly output: Mp4Output;
+  readonly output: MediaOutput;
 }
 
 async function processPackets(

@@ -22,26 +22,55 @@ export function writeTransparentPng(canvas: Size, bands: readonly Band[], zeros:
   );
   if (strokes) strokeBands(strokes, bands);
   const indexed = indexBands(bands, palette);
+  const rowsOf = (band: Band, index: number): Buffer => indexed?.[index] ?? rgbaRows(band);
+  const data = deflateBands(canvas, bands, zeros, { strokes, palette: indexed && palette, rowsOf });
+  return Buffer.concat([
+    SIGNATURE,
+    ...imageHeader(canvas, indexed ? COLOR_TYPE.palette : COLOR_TYPE.rgba),
+    ...(indexed ? paletteChunks(palette) : []),
+    ...chunk('IDAT', ...data),
+    ...chunk('IEND'),
+  ]);
+}
+
+interface RowFormat {
+  readonly strokes: Strokes | undefined;
+  /** Undefined for RGBA. */
+  readonly palette: Palette | undefined;
+  readonly rowsOf: (band: Band, index: number) => Buffer;
+}
+
+function deflateBands(
+  { width, height }: Size,
+  bands: readonly Band[],
+  zeros: ZeroRuns,
+  { strokes, palette, rowsOf }: RowFormat,
+): Uint8Array[] {
   const stream = new PiecewiseDeflate(zeros);
-  const rowLength = 1 + canvas.width * (indexed ? 1 : 4);
+  const rowLength = 1 + width * (palette ? 1 : 4);
   const addGap = (from: number, to: number): void => {
-    if (strokes) addStrokes(stream, { strokes, width: canvas.width, palette: indexed && palette }, from, to);
+    if (strokes) addStrokes(stream, { strokes, width, palette }, from, to);
     else stream.addZeros((to - from) * rowLength);
   };
   let row = 0;
   for (const [index, band] of bands.entries()) {
     addGap(row, band.top);
-    stream.addBytes(indexed?.[index] ?? rgbaRows(band), COMPRESSION_LEVEL);
+    stream.addBytes(rowsOf(band, index), COMPRESSION_LEVEL);
     row = band.top + band.height;
   }
-  addGap(row, canvas.height);
-  return Buffer.concat([
-    SIGNATURE,
-    ...imageHeader(canvas, indexed ? COLOR_TYPE.palette : COLOR_TYPE.rgba),
-    ...(indexed ? paletteChunks(palette) : []),
-    ...chunk('IDAT', ...stream.finish()),
-    ...chunk('IEND'),
-  ]);
+  addGap(row, height);
+  return stream.finish();
+}
+
+/** Returns the bands on their canvas as the compressed data of an RGBA image. */
+export function deflatedRgba(
+  canvas: Size,
+  bands: readonly Band[],
+  zeros: ZeroRuns,
+  strokes: Strokes | undefined,
+): Uint8Array[] {
+  if (strokes) strokeBands(strokes, bands);
+  return deflateBands(canvas, bands, zeros, { strokes, palette: undefined, rowsOf: rgbaRows });
 }
 
 interface StrokedRows {

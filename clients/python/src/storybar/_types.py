@@ -138,7 +138,7 @@ class CaptionFields(TypedDict, total=False):
     """``none``, ``tiktok``, ``reels``, ``shorts``, ``stories`` or ``all``: keeps captions clear of an app's own controls, on portrait images and videos of 9:16 within 5 %. ``all`` fits every app. Default: ``none``."""
     strict: bool
     """With ``true``, warnings about the captions are an error: 422 ``strict_warnings``, before anything is rendered or charged. Default: ``false``."""
-    format: Literal["png", "jpeg", "jpg", "webp", "mp4"]
+    format: Literal["png", "jpeg", "jpg", "webp", "mp4", "webm", "mov", "apng"]
     """Format of the finished file. Images: ``png`` (default), ``jpeg`` (or ``jpg``) or ``webp``. Without an asset: ``png`` (default) or ``webp``, which is lossless then. Videos: ``mp4``, which also turns an animated GIF or WebP into a video. A JPEG stays a JPEG without being compressed again unless ``quality`` is set; see ``x-source-pixels``. Transparent images become white in a JPEG."""
     quality: int
     """Quality of JPEG and WebP images. Default: 90. Ignored for other formats and for lossless WebP. JPEGs keep full color resolution from 90 on."""
@@ -146,6 +146,10 @@ class CaptionFields(TypedDict, total=False):
     """Color space of a JPEG that stays a JPEG. ``source`` keeps its color profile and its pixels, and draws the captions in the colors of the profile. ``srgb`` converts it, which compresses it again. An image that is compressed again is always sRGB, and so is every other format, for which this is ignored. Default: ``source``."""
     max_bytes: int
     """The most bytes of the finished file, for ``jpeg``, ``mp4``, and ``webp`` with an asset. It has the best quality that fits, which ``x-quality`` names. A ``conflict`` with ``quality`` and with other formats."""
+    duration: float
+    """Seconds. Without an asset, the finished file is a transparent video of the captions with this length: ``webm`` (default), ``mov`` or ``apng``. ``captions`` are allowed then."""
+    fps: int
+    """Frames per second of a transparent video. Default: 30. Only with ``duration``."""
     at: float
     """Seconds from the first frame of a video. Instead of the video, the finished file is an image of the frame at that time, with the captions it shows: ``png`` (default), ``jpeg`` (or ``jpg``) or ``webp``."""
     fit: Union[Literal["blur", "crop", "pad"], CaptionFieldsFit]

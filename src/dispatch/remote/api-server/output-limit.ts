@@ -20,6 +20,8 @@ function expectedBytes(recipe: Recipe): number {
       return recipe.canvas.width * recipe.canvas.height * 4;
     case 'image':
       return recipe.decode.maxPixels * 4;
+    case 'clip':
+      return recipe.canvas.width * recipe.canvas.height * recipe.frames * 4;
     case 'video':
       return recipe.bounds.bytes;
   }

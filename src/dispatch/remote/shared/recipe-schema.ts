@@ -162,4 +162,13 @@ export const recipeSchema = z.discriminatedUnion('kind', [
     decodedSeconds: z.number().min(0),
     output: imageOutputSchema,
   }),
+  z.object({
+    kind: z.literal('clip'),
+    ...baseFields,
+    lastFrame: z.number().min(0),
+    durationSeconds: secondsSchema,
+    fps: z.int().min(1),
+    frames: z.int().min(1),
+    output: z.object({ format: z.enum(FORMATS_OF.clip) }),
+  }),
 ]);

@@ -6,7 +6,7 @@ import { Packet } from 'node-av/lib';
 import { must } from '../../../primitives/must.ts';
 import { openVideoEncoder } from '../frames/encoder.ts';
 import type { Ratio } from '../frames/geometry.ts';
-import { Mp4Output } from '../output.ts';
+import { MediaOutput } from '../output.ts';
 import { forEachPacket } from '../packet-loop.ts';
 import { Container } from '../probe/container.ts';
 import { outputTimeBase, toFrameRate } from '../probe/timing.ts';
@@ -38,7 +38,7 @@ export async function joinSegments(
     const encoder = openVideoEncoder(plan.canvas, plan.encoder, { timeBase, frameRate: toFrameRate(plan.frameRate) });
     closers.push(() => encoder.free());
     const packets = readSegments(reader, segments, encoderHeaders(encoder));
-    const output = new Mp4Output(paths.output);
+    const output = new MediaOutput(paths.output);
     closers.push(() => output.close());
     const index = output.addEncodedTrack(encoder);
     const videoTrack = new StoredVideoTrack({
@@ -101,7 +101,7 @@ function readSegments(
 interface StoredVideoTrackOptions {
   readonly packets: readonly StoredPacket[];
   readonly reader: SegmentReader;
-  readonly output: Mp4Output;
+  readonly output: MediaOutput;
   /** The index of the track in the output. */
   readonly index: number;
   readonly timeBase: Ratio;
@@ -113,7 +113,7 @@ class StoredVideoTrack {
   readonly #packets: readonly StoredPacket[];
   readonly #times: readonly bigint[];
   readonly #reader: SegmentReader;
-  readonly #output: Mp4Output;
+  readonly #output: MediaOutput;
   readonly #index: number;
   readonly #timeBase: Ratio;
   readonly #delay: number;

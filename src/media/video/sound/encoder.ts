@@ -19,7 +19,7 @@ import { must } from '../../../primitives/must.ts';
 import { Decoder } from '../frames/decoder.ts';
 import { Encoder, openEncoderContext } from '../frames/encoder.ts';
 import type { Ratio } from '../frames/geometry.ts';
-import type { Mp4Output } from '../output.ts';
+import type { MediaOutput } from '../output.ts';
 import { AGAIN, check } from '../probe/check.ts';
 import { undecodable } from '../undecodable.ts';
 import { type AacFormat, aacFormat } from './aac.ts';
@@ -33,7 +33,7 @@ export class EncodedAudioTrack implements AudioTrack {
   readonly #decoder: Decoder;
   readonly #encoder: Encoder;
   readonly #track: number;
-  readonly #output: Mp4Output;
+  readonly #output: MediaOutput;
   readonly #format: AacFormat;
   readonly #outputTimeBase: Rational;
   readonly #sourceTimeBase: Ratio;
@@ -43,7 +43,7 @@ export class EncodedAudioTrack implements AudioTrack {
   readonly #packet = new Packet();
   #graph: AudioFilterGraph | undefined;
 
-  constructor(source: AudioSource, stream: Stream, output: Mp4Output, offset: number) {
+  constructor(source: AudioSource, stream: Stream, output: MediaOutput, offset: number) {
     this.#output = output;
     this.#sourceTimeBase = stream.timeBase;
     this.#format = aacFormat(source);

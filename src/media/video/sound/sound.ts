@@ -2,13 +2,13 @@
 
 import { AV_NOPTS_VALUE, AV_PKT_FLAG_DISCARD } from 'node-av/constants';
 import type { Packet, Stream } from 'node-av/lib';
-import type { Mp4Output } from '../output.ts';
+import type { MediaOutput } from '../output.ts';
 import { EncodedAudioTrack } from './encoder.ts';
 import type { AudioSource } from './source.ts';
 import type { AudioTrack } from './track.ts';
 
 /** Opens the audio track. Subtracts `offset` seconds from every timestamp, as for the video track. */
-export function openAudioTrack(source: AudioSource, stream: Stream, output: Mp4Output, offset: number): AudioTrack {
+export function openAudioTrack(source: AudioSource, stream: Stream, output: MediaOutput, offset: number): AudioTrack {
   return source.action === 'copy'
     ? new CopiedAudioTrack(stream, output, offset)
     : new EncodedAudioTrack(source, stream, output, offset);
@@ -17,11 +17,11 @@ export function openAudioTrack(source: AudioSource, stream: Stream, output: Mp4O
 class CopiedAudioTrack implements AudioTrack {
   readonly #source: Stream;
   readonly #track: number;
-  readonly #output: Mp4Output;
+  readonly #output: MediaOutput;
   readonly #offset: bigint;
   #nextTimestamp = AV_NOPTS_VALUE as bigint;
 
-  constructor(source: Stream, output: Mp4Output, offset: number) {
+  constructor(source: Stream, output: MediaOutput, offset: number) {
     this.#source = source;
     this.#output = output;
     this.#track = output.addCopiedTrack(source);
