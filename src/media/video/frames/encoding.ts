@@ -16,7 +16,7 @@ export interface EncoderSettings {
 }
 
 /** The first pass has the constant quality and writes statistics. The second one reads them and has a bit rate. */
-export type EncoderPass =
+type EncoderPass =
   | { readonly number: 1; readonly statistics: string }
   | { readonly number: 2; readonly statistics: string; readonly bitRate: number };
 
