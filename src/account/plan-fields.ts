@@ -39,6 +39,13 @@ export class Fields {
     return min;
   }
 
+  boolean(name: string, fallback: boolean): boolean {
+    const value = this.#take(name, fallback);
+    if (typeof value === 'boolean') return value;
+    this.#fault(name, `must be true or false; ${found(value)}`);
+    return fallback;
+  }
+
   object(name: string): Fields {
     return new Fields(this.#take(name, {}), this.#path(name), this.#faults);
   }

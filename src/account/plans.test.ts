@@ -27,6 +27,7 @@ describe('a plans file', () => {
         title: 'Small one',
         stripePrice: 'price_1',
         limits: { ...DEFAULT_PLANS.get('free').limits, videoSeconds: 120 },
+        speech: true,
       },
     ] satisfies Plan[]);
     expect([book.currency, book.marketplace]).toEqual(['EUR', { BASIC: 'small' }]);

@@ -31,6 +31,8 @@ export interface Plan {
   readonly requestsPerMinute: number;
   readonly concurrentRenders: number;
   readonly limits: PlanLimits;
+  /** True if videos can be captioned from their speech, which costs the operator money. */
+  readonly speech: boolean;
   /** The id of the price at the payment provider. */
   readonly stripePrice?: string;
 }
@@ -155,10 +157,11 @@ function parsePlan(fields: Fields): Plan {
     expected: 'lowercase letters, digits and dashes',
   });
   const stripePrice = fields.text('stripePrice', { pattern: /^\S+$/u, expected: 'the id of a price', fallback: '' });
+  const monthlyPriceCents = fields.integer('monthlyPriceCents', { min: 0 });
   const plan: Plan = {
     name,
     title: fields.text('title', { pattern: /\S/u, expected: 'a text that is not blank', fallback: capitalize(name) }),
-    monthlyPriceCents: fields.integer('monthlyPriceCents', { min: 0 }),
+    monthlyPriceCents,
     credits: fields.integer('credits', { min: 0 }),
     requestsPerMinute: fields.integer('requestsPerMinute', { min: 1 }),
     concurrentRenders: fields.integer('concurrentRenders', { min: 1 }),
@@ -174,6 +177,7 @@ function parsePlan(fields: Fields): Plan {
       storedBytes: limit('storedBytes'),
       queuedRenders: limit('queuedRenders'),
     },
+    speech: fields.boolean('speech', monthlyPriceCents > 0),
     ...(stripePrice !== '' && { stripePrice }),
   };
   limits.nothingElse();
@@ -199,6 +203,7 @@ const builtIn = (
   requestsPerMinute,
   concurrentRenders,
   limits: DEFAULT_LIMITS,
+  speech: monthlyPriceCents > 0,
 });
 
 export const DEFAULT_PLANS = new PlanBook(

@@ -16,22 +16,28 @@ export interface PriceTerms {
   readonly mode: 'live' | 'test';
   /** True when the render was already delivered and paid for with the same idempotency key. */
   readonly isReplay: boolean;
+  /** The seconds of sound that are transcribed, for captions from speech. */
+  readonly speechSeconds?: number | undefined;
 }
 
 const IMAGE_CREDITS = 1;
 const MS_PER_CREDIT = 5_000;
 /** A cover that takes more decoding than this has the price of a video. */
 const MAX_COVER_SECONDS = 10;
+const SPEECH_MS_PER_CREDIT = 30_000;
 /** The end of a video that isn't charged, because a clip cut at five seconds runs a little longer than five seconds. */
 const UNCOUNTED_MS = 100;
 
 /** Returns the credits to reserve for a render, and to charge once it's delivered. Test keys and replays are free. */
-export function priceOf(media: PricedMedia, { mode, isReplay }: PriceTerms): number {
+export function priceOf(media: PricedMedia, { mode, isReplay, speechSeconds }: PriceTerms): number {
   if (mode === 'test' || isReplay) return 0;
   if (media.kind === 'cover') {
-    return media.decodedSeconds <= MAX_COVER_SECONDS ? IMAGE_CREDITS : videoCredits(media.decodedSeconds);
+    return media.decodedSeconds <= MAX_COVER_SECONDS
+      ? IMAGE_CREDITS
+      : startedParts(media.decodedSeconds, MS_PER_CREDIT);
   }
-  return media.kind === 'video' ? videoCredits(media.durationSeconds) : IMAGE_CREDITS;
+  const speech = speechSeconds === undefined ? 0 : startedParts(speechSeconds, SPEECH_MS_PER_CREDIT);
+  return speech + (media.kind === 'video' ? startedParts(media.durationSeconds, MS_PER_CREDIT) : IMAGE_CREDITS);
 }
 
 /** Returns the price of a video when only its duration is known, or that of an image without a duration. */
@@ -42,10 +48,10 @@ export function quoteFor(durationSeconds: number | undefined, mode: PriceTerms['
 }
 
 /**
- * Charges one credit per started five seconds. A remainder below `UNCOUNTED_MS` doesn't start another five. Whole
- * milliseconds are compared, because the same duration may be a sum here and a decimal number there.
+ * Charges one credit per started part. A remainder below `UNCOUNTED_MS` doesn't start another one. Whole milliseconds are
+ * compared, because the same duration may be a sum here and a decimal number there.
  */
-function videoCredits(durationSeconds: number): number {
-  const counted = Math.max(Math.round(durationSeconds * 1_000) - UNCOUNTED_MS, 0);
-  return Math.floor(counted / MS_PER_CREDIT) + 1;
+function startedParts(seconds: number, msPerPart: number): number {
+  const counted = Math.max(Math.round(seconds * 1_000) - UNCOUNTED_MS, 0);
+  return Math.floor(counted / msPerPart) + 1;
 }

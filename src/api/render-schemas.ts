@@ -28,6 +28,16 @@ export const RENDER_SCHEMAS = {
     warnings: listOf(STRING),
     missing_glyphs: INTEGER,
     source_pixels: { ...STRING_OR_NULL, description: 'As in the header `x-source-pixels`.' },
+    language: {
+      ...STRING_OR_NULL,
+      description: 'Language of captions from speech as a BCP 47 tag. Null for other renders, and if it is unknown.',
+    },
+    captions_url: {
+      type: ['string', 'null'],
+      format: 'uri',
+      description:
+        'Link to captions from speech as WebVTT with the times of words, under the rules of `output.url`. Null for other renders.',
+    },
     batch_id: ID_OR_NULL,
     created_at: TIME,
     started_at: TIME_OR_NULL,

@@ -244,6 +244,28 @@ export const PROBLEMS = {
     advice:
       'The server of `asset_url` is unreachable, too slow or responds with an error, whose status is in `upstream_status`. Check that the URL works without signing in.',
   },
+  transcription_disabled: {
+    status: 400,
+    title: 'Captions from speech are off',
+    advice:
+      'This server has no transcription service, or your plan has no captions from speech; `detail` says which. Send a transcript in `captions` instead.',
+  },
+  no_sound: {
+    status: 422,
+    title: 'Video without sound',
+    advice:
+      'Captions from speech need a video with sound that can be decoded. Send the captions, or a video with sound.',
+  },
+  no_speech: {
+    status: 422,
+    title: 'No speech found',
+    advice: 'The transcription service found no words in the sound of the video. Check the sound and `lang`.',
+  },
+  transcription_failed: {
+    status: 502,
+    title: 'Transcription failed',
+    advice: 'The transcription service failed; `detail` says how. Nothing was charged. Try again, or ask the operator.',
+  },
   strict_warnings: {
     status: 422,
     title: 'Captions have warnings',
@@ -284,9 +306,9 @@ export const PROBLEMS = {
   },
   too_many_failures: {
     status: 429,
-    title: 'Too many undecodable files',
+    title: 'Too many failures',
     advice:
-      "Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.",
+      "Too many of your files couldn't be decoded within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.",
   },
   client_closed: {
     status: 499,

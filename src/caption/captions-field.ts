@@ -3,7 +3,7 @@
 import type { FieldFault } from '../errors.ts';
 import { AppError } from '../errors.ts';
 import { cleanText, isBlank } from './clean.ts';
-import type { FieldReader } from './field-reader.ts';
+import type { FieldReader, Form } from './field-reader.ts';
 import { withLanguage } from './language.ts';
 import { DEFAULT_MAX_LINES, MAX_CAPTIONS_BYTES, MAX_CUES, MAX_OVERLAYS, type Overlay, type Paging } from './overlay.ts';
 import { textFaults } from './overlays-field.ts';
@@ -30,6 +30,22 @@ const NUMBER = new Intl.NumberFormat('en');
 export function hasCaptions(fields: FieldReader): boolean {
   const [captions] = fields.all('captions');
   return typeof captions === 'string' ? captions.trim() !== '' : typeof captions === 'object' && captions !== null;
+}
+
+/** True if the captions are to be made from what is said in the video. */
+export function isAuto(fields: FieldReader): boolean {
+  const [captions] = fields.all('captions');
+  return typeof captions === 'string' && captions.trim() === 'auto';
+}
+
+/** What is said in a video, where there is a transcript already. */
+export function parseSpeech(fields: FieldReader, speech: Form['speech'], options: CueOptions): Overlay[] {
+  if (speech === undefined) {
+    fields.add('captions', 'conflict', 'Captions from speech (auto) need an API key and POST /v1/overlay.');
+    return [];
+  }
+  const paging = options.paging ?? { maxLines: DEFAULT_MAX_LINES };
+  return speech.transcript === undefined ? [] : parseCues(speech.transcript, { ...options, paging }, fields.faults);
 }
 
 interface CueOptions {
@@ -176,6 +192,9 @@ export function reportMissingVideo(faults: FieldFault[]): void {
 
 /** Rejects cues for an asset that turns out to be an image. */
 export function assertNoCues(overlays: readonly Overlay[]): void {
-  if (!overlays.some(({ isCue }) => isCue)) return;
-  throw new AppError('invalid_fields', NEEDS_VIDEO.detail, { faults: [NEEDS_VIDEO] });
+  if (overlays.some(({ isCue }) => isCue)) throw needsVideo();
+}
+
+export function needsVideo(): AppError {
+  return new AppError('invalid_fields', NEEDS_VIDEO.detail, { faults: [NEEDS_VIDEO] });
 }

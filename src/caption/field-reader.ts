@@ -20,6 +20,8 @@ export interface Form {
   readonly assetKind?: 'image' | 'animation' | 'video' | undefined;
   /** The fields that are allowed; those of a render by default. */
   readonly allowed?: Readonly<Partial<Record<FieldName, Json>>>;
+  /** Set where `captions` may be `auto`. The transcript takes its place once there is one. */
+  readonly speech?: { readonly transcript?: unknown };
   /** Errors found while the fields were being read. */
   readonly faults: readonly FieldFault[];
 }

@@ -3,7 +3,7 @@
 
 import { AppError } from '../errors.ts';
 import { parseAssetUrl, type UrlFault } from './asset-url.ts';
-import { hasCaptions, parseCues, reportMissingVideo, withWords } from './captions-field.ts';
+import { hasCaptions, isAuto, parseCues, parseSpeech, reportMissingVideo, withWords } from './captions-field.ts';
 import { cleanText, isBlank } from './clean.ts';
 import { type Delivery, parseDelivery } from './delivery-field.ts';
 import { parseLanguage, withLanguage } from './language.ts';
@@ -35,6 +35,16 @@ export interface CaptionForm {
   /** The length of the video that a layout is for, in seconds. */
   readonly duration: number | undefined;
   readonly output: RequestedOutput;
+  /** Set if the captions are made from what is said in the video. Then there are no overlays yet. */
+  readonly speech: Speech | undefined;
+}
+
+/** The part of a request that needs a transcript. */
+export interface Speech {
+  /** The language that the request names. */
+  readonly lang: string | undefined;
+  /** The captions, with every other field of the request. */
+  readonly overlaysFor: (transcript: unknown) => readonly Overlay[];
 }
 
 /** Returns the fault of a well-formed URL, if any. */
@@ -44,7 +54,7 @@ const NUMBER = new Intl.NumberFormat('en');
 
 export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): CaptionForm {
   const fields = new FieldReader(form);
-  const overlays = withWords(withLook(parseCaptions(fields), fields), fields.faults);
+  const overlays = withWords(withLook(parseCaptions(fields, form.speech), fields), fields.faults);
   const assetUrl = parseUrl(fields, checkUrl);
   if (form.hasAsset && fields.has('asset_url')) {
     fields.add('asset_url', 'conflict', 'Send either asset or asset_url, not both.');
@@ -71,6 +81,9 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
   } else if (isLayout && hasCaptions(fields) && !fields.has('duration')) {
     fields.add('duration', 'required', 'Captions need a video. Send its length in seconds.');
   }
+  if (isAuto(fields) && fields.has('at')) {
+    fields.add('at', 'conflict', 'Captions from speech need the whole video. Send its captions, or leave out at.');
+  }
   const { faults } = fields;
   const lang = parseLanguage(fields.all('lang')[0], '#/lang', faults);
   if (faults.length > 0) {
@@ -78,7 +91,10 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
     const summary = faults.length === 1 && first ? first.detail : `The request has ${faults.length} errors.`;
     throw new AppError('invalid_fields', summary, { faults });
   }
-  return { overlays: withLanguage(overlays, lang), canvas, assetUrl, strict, delivery, duration, output };
+  const overlaysFor = (transcript: unknown): readonly Overlay[] =>
+    parseForm({ ...form, speech: { transcript } }, checkUrl).overlays;
+  const speech = isAuto(fields) ? { lang, overlaysFor } : undefined;
+  return { overlays: withLanguage(overlays, lang), canvas, assetUrl, strict, delivery, duration, output, speech };
 }
 
 /** Faults of the look come after those of the captions. */
@@ -101,7 +117,7 @@ function parseUrl(fields: FieldReader, checkUrl: CheckUrl): URL | undefined {
 }
 
 /** A blank field counts as absent, so a browser form with an empty input works. */
-function parseCaptions(fields: FieldReader): readonly Overlay[] {
+function parseCaptions(fields: FieldReader, speech: Form['speech']): readonly Overlay[] {
   const { faults } = fields;
   const faultsBefore = faults.length;
   const text = cleanText(fields.text('text') ?? '');
@@ -115,7 +131,8 @@ function parseCaptions(fields: FieldReader): readonly Overlay[] {
   const paging = parsePaging(fields);
   if (captions !== undefined && hasCaptions(fields)) {
     if (hasText || hasOverlays) fields.add('captions', 'conflict', 'Send either captions, text or overlays.');
-    const cues = parseCues(captions, { position, paging, hasLanguage: fields.has('lang') }, faults);
+    const options = { position, paging, hasLanguage: fields.has('lang') };
+    const cues = isAuto(fields) ? parseSpeech(fields, speech, options) : parseCues(captions, options, faults);
     if (!hasText && !hasOverlays) return cues;
   }
   if (hasOverlays) {

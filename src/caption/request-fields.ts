@@ -105,7 +105,7 @@ export const CAPTION_FIELDS = {
       { type: 'object' },
     ],
     description:
-      'Subtitles or a transcript for a video, instead of `text` or `overlays`: the content of an SRT or WebVTT file, an array of ' +
+      'Subtitles or a transcript for a video, or `auto` for what is said in it, instead of `text` or `overlays`: the content of an SRT or WebVTT file, an array of ' +
       'cues, or what a speech-to-text service returned (OpenAI, whisper.cpp, Deepgram, AssemblyAI, ElevenLabs). In forms, send ' +
       `JSON as text. Up to ${MAX_CAPTIONS_BYTES / 1024 / 1024} MiB, ${MAX_CUES} cues of ${MAX_TEXT_GRAPHEMES} characters and ` +
       `${NUMBER.format(MAX_WORDS)} words of ${MAX_WORD_GRAPHEMES}. Each cue is a page; words of a transcript become pages.`,

@@ -68,6 +68,15 @@ export function serviceUrl(text: string): ParseResult<string> {
   return username + password + search + hash === '' ? { value: text } : { fault };
 }
 
+/** Parses the full address of a request, which may have a query. An empty text means none. */
+export function requestUrl(text: string): ParseResult<string> {
+  if (text === '') return { value: text };
+  const fault = 'must be http(s)://host, optionally with a port, a path and a query, without credentials';
+  if (!/^https?:\/\//u.test(text) || !URL.canParse(text)) return { fault };
+  const { username, password, hash } = new URL(text);
+  return username + password + hash === '' ? { value: text } : { fault };
+}
+
 export function webhookSecrets(text: string): ParseResult<readonly string[]> {
   const value = list(text);
   if (value.every((secret) => /^whsec_\S+$/u.test(secret))) return { value };

@@ -9,6 +9,7 @@ import { S3_SETTINGS } from './s3-settings.ts';
 import { SERVER_SETTINGS } from './server-settings.ts';
 import type { Setting } from './setting.ts';
 import { SIGN_IN_SETTINGS } from './sign-in-settings.ts';
+import { SPEECH_SETTINGS } from './speech-settings.ts';
 import { STORAGE_SETTINGS } from './storage-settings.ts';
 import { TELEMETRY_SETTINGS } from './telemetry-settings.ts';
 import { unknownVariables } from './unknown-variables.ts';
@@ -21,6 +22,7 @@ const SETTINGS = {
   ...ACCOUNT_SETTINGS,
   ...SIGN_IN_SETTINGS,
   ...WORKER_SETTINGS,
+  ...SPEECH_SETTINGS,
   ...CLUSTER_SETTINGS,
   ...TELEMETRY_SETTINGS,
 } as const;
@@ -35,6 +37,7 @@ export type Settings = Values<typeof SETTINGS>;
 export type StorageSettings = Values<typeof STORAGE_SETTINGS & typeof S3_SETTINGS>;
 export type SignInSettings = Values<typeof SIGN_IN_SETTINGS>;
 export type WorkerSettings = Values<typeof WORKER_SETTINGS>;
+export type SpeechSettings = Values<typeof SPEECH_SETTINGS>;
 export type ClusterSettings = Values<typeof CLUSTER_SETTINGS>;
 export type TelemetrySettings = Values<typeof TELEMETRY_SETTINGS>;
 export type ClientSettings = Values<typeof CLIENT_SETTINGS>;

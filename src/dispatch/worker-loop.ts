@@ -114,6 +114,11 @@ async function render(
     const { renderCover } = await import('../render/cover.ts');
     return store(await renderCover(recipe, asset.path, tools, signal), output);
   }
+  if (recipe.kind === 'sound') {
+    const { extractSpeech } = await import('../media/video/sound/speech-track.ts');
+    await extractSpeech(recipe, asset.path, output, { signal, onProgress });
+    return { ...recipe.canvas, bars: [], missingGlyphs: 0, warnings: [], timings: {} };
+  }
   const { renderOnVideo } = await import('../render/video.ts');
   return await renderOnVideo(recipe, asset.path, output, tools, { attachment, signal, onProgress });
 }

@@ -7,7 +7,6 @@ import { quoteFor } from '../account/pricing.ts';
 import type { SavedStyles } from '../brand/saved-styles.ts';
 import { wordCount } from '../caption/captions-field.ts';
 import { parseForm } from '../caption/form.ts';
-import { toWebVtt } from '../caption/words/webvtt.ts';
 import { LAYOUT_FIELDS } from '../caption/request-fields.ts';
 import { assertWithin } from '../render/cover-recipe.ts';
 import { type Renderer, withLease } from '../dispatch/renderer.ts';
@@ -21,7 +20,7 @@ import type { RenderFacts } from '../render/render.ts';
 import type { Caller } from '../account/caller.ts';
 import { receiveSmall } from './overlay/receive.ts';
 import { MAX_BODY_BYTES } from './overlay/small-body.ts';
-import { assertNoWarnings, layoutOf } from '../renders/strict.ts';
+import { assertNoWarnings, layoutOf, webVttOf } from '../renders/strict.ts';
 import type { Admission } from './access/admission.ts';
 import type { KeyRoute } from './key-route.ts';
 import { createRequestSignal } from './transport/request-signal.ts';
@@ -102,9 +101,7 @@ function lastMillisecondBefore(duration: number): number {
 
 function toJson({ width, height, layout, warnings }: RenderFacts): Omit<ResponseOf<'Layout'>, 'credits'> {
   const bars = must(layout, 'the layout');
-  const pages = bars.flatMap(({ page }) => (page ? [page] : []));
-  const captions = pages.length === 0 ? null : toWebVtt(pages);
-  return { width, height, bars: bars.map(barToJson), captions, warnings };
+  return { width, height, bars: bars.map(barToJson), captions: webVttOf({ layout: bars }), warnings };
 }
 
 function barToJson({ top, height, fontSize, direction, lines, fonts, ...bar }: BarReport): ResponseOf<'LayoutBar'> {

@@ -42,6 +42,7 @@ function overlayDependencies(
     admission: access.admission,
     refusals: access.refusals,
     failedDecodes: access.failedDecodes,
+    speechCaptions: access.speechCaptions,
     reservations: access.reservations,
     idempotency,
     acceptor,

@@ -62,7 +62,7 @@ export async function startRenders(parts: ServerParts): Promise<RenderServices> 
     groups: [
       renderRoutes(forRoutes),
       resultRoutes({ renders, storage, sender }),
-      batchRoutes({ ...forRoutes, admission, acceptor, users, fetcher, styles }),
+      batchRoutes({ ...forRoutes, admission, acceptor, users, fetcher, styles, speechCaptions: access.speechCaptions }),
     ],
     stop: async (graceMs) => await runner.stop(graceMs),
     close: async () => {
@@ -96,6 +96,7 @@ function createRunner(
     reservations: access.reservations,
     failedDecodes: access.failedDecodes,
     ...stored,
+    speechCaptions: access.speechCaptions,
     fetcher,
     putSender: new PutSender({ policy: fetcher.policy, userAgent: fetcher.userAgent }),
     workArea,

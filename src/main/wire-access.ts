@@ -2,21 +2,25 @@
 
 import path from 'node:path';
 import type { PlanBook } from '../account/plans.ts';
-import type { Settings } from '../config/settings.ts';
+import type { Settings, SpeechSettings } from '../config/settings.ts';
+import { TranscriptionService } from '../fetch/transcription-service.ts';
 import { Admission } from '../http/access/admission.ts';
 import { Authenticator } from '../http/access/authenticate.ts';
 import { Marketplace } from '../http/access/marketplace.ts';
 import { createKeyRoute, type KeyRoute } from '../http/key-route.ts';
 import { FailedDecodes } from '../limits/failed-decodes.ts';
+import { UnpaidTranscripts } from '../limits/unpaid-transcripts.ts';
 import { Refusals } from '../renders/refusals.ts';
 import { ReplayCache } from '../renders/replay-cache.ts';
 import { CreditReservations } from '../renders/reserve.ts';
+import { SpeechCaptions } from '../renders/speech-captions.ts';
 import type { Limits } from '../store/limits.ts';
 import { RequestLogWriter } from '../store/requests/request-log-writer.ts';
 import type { Store } from '../store/store.ts';
 import type { DependencyMetrics } from '../telemetry/dependency-metrics.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { Housekeeping } from './housekeeping.ts';
+import { VERSION } from './version.ts';
 
 export interface AccessServices {
   readonly authenticator: Authenticator;
@@ -24,6 +28,7 @@ export interface AccessServices {
   readonly admission: Admission;
   readonly keyRoute: KeyRoute;
   readonly failedDecodes: FailedDecodes;
+  readonly speechCaptions: SpeechCaptions;
   readonly refusals: Refusals;
   readonly requestLog: RequestLogWriter;
   /** For repeated requests. */
@@ -37,7 +42,8 @@ interface AccessOptions {
   readonly settings: Pick<
     Settings,
     'marketplaceName' | 'marketplaceSecrets' | 'dataDirectory' | 'databaseUrl' | 'replayMegabytes' | 'keepRendersDays'
-  >;
+  > &
+    SpeechSettings;
   readonly store: Store;
   readonly plans: PlanBook;
   readonly limits: Limits;
@@ -76,10 +82,25 @@ export async function wireAccess({
     admission,
     keyRoute: createKeyRoute({ authenticator, marketplace, admission }),
     failedDecodes,
+    speechCaptions: new SpeechCaptions(transcriptionService(settings), new UnpaidTranscripts(limits)),
     refusals,
     requestLog,
     replayCache,
     reservations: new CreditReservations(store.ledger, logger),
     close: async () => await housekeeping.stop(),
   };
+}
+
+/** Undefined if the operator has configured none. */
+function transcriptionService(settings: SpeechSettings): TranscriptionService | undefined {
+  const { transcribeUrl, transcribeKey, transcribeModel, transcribeSeconds, transcribeConcurrency } = settings;
+  if (transcribeUrl === '') return undefined;
+  return new TranscriptionService({
+    url: new URL(transcribeUrl),
+    key: transcribeKey.trim(),
+    model: transcribeModel.trim(),
+    seconds: transcribeSeconds,
+    concurrency: transcribeConcurrency,
+    userAgent: `storybar/${VERSION}`,
+  });
 }

@@ -14,6 +14,7 @@ import {
   type ImageLimits,
   type ImageRecipe,
   type LayoutRecipe,
+  type SoundRecipe,
   type TransparentRecipe,
 } from './recipe.ts';
 import { type ClipRecipe, composeClipRecipe } from './clip-recipe.ts';
@@ -24,13 +25,13 @@ export type AssetProbe = ImageProbe | VideoProbe;
 export type AssetLimits = ImageLimits & VideoLimits;
 /** A recipe that produces a file. */
 export type RenderRecipe = TransparentRecipe | ImageRecipe | VideoRecipe | CoverRecipe | ClipRecipe;
-export type Recipe = RenderRecipe | LayoutRecipe;
+export type Recipe = RenderRecipe | LayoutRecipe | SoundRecipe;
 
 /** The base that captions are drawn on: an asset or an empty canvas. */
 export type BaseLayer = AssetProbe | ({ readonly kind: 'canvas' } & Size);
 
 /** The recipes that need the libraries for videos. */
-const VIDEO_KINDS: ReadonlySet<Recipe['kind']> = new Set(['video', 'cover', 'clip']);
+const VIDEO_KINDS: ReadonlySet<Recipe['kind']> = new Set(['video', 'cover', 'clip', 'sound']);
 
 /** Returns the kind of workers that execute the recipe. */
 export function workerKindOf(recipe: Recipe): AssetKind {

@@ -10,6 +10,7 @@ import type { Size } from '../layout/geometry.ts';
 import { assertEnlargement, placeInto } from '../layout/fit.ts';
 import type { DecodePlan, ImageProbe } from '../media/image.ts';
 import type { ImageSurround } from '../media/surround.ts';
+import type { SpeechPlan } from '../media/video/sound/speech-track.ts';
 import {
   assertEncodable,
   type ImageOutput,
@@ -56,6 +57,11 @@ export interface VideoMoment {
 /** Only lays out the captions; see `layout-report.ts`. */
 export interface LayoutRecipe extends RecipeBase {
   readonly kind: 'layout';
+}
+
+/** Only extracts the sound of a video, for speech recognition; see `speech-track.ts`. */
+export interface SoundRecipe extends RecipeBase, SpeechPlan {
+  readonly kind: 'sound';
 }
 
 export interface ImageRecipe extends RecipeBase {

@@ -16,7 +16,7 @@ import type { VideoProbe } from '../media/video/probe/probe.ts';
 import { startOffset } from '../media/video/probe/timing.ts';
 import type { TranscodePlan, VideoPiece } from '../media/video/transcode-plan.ts';
 import { cannotFit } from './size-limit.ts';
-import { larger, type RecipeBase } from './recipe.ts';
+import { larger, type RecipeBase, type SoundRecipe } from './recipe.ts';
 
 export interface VideoRecipe extends RecipeBase, TranscodePlan {
   readonly kind: 'video';
@@ -130,6 +130,13 @@ function assertVideoCanFit({ width, height }: Size, frames: number, maxBytes: nu
   const least = Math.ceil((width * height * frames * MIN_BITS_PER_PIXEL) / 8);
   if (least > maxBytes)
     throw cannotFit(maxBytes, least, `A video of ${Math.ceil(frames)} frames and ${width}x${height} pixels`);
+}
+
+/** Returns undefined for a video without sound. */
+export function composeSoundRecipe(recipe: VideoRecipe): SoundRecipe | undefined {
+  const { canvas, attemptMs: limitMs, format, audio, offset, durationSeconds: seconds } = recipe;
+  if (audio === null) return undefined;
+  return { kind: 'sound', canvas, overlays: [], attemptMs: limitMs, format, audio, offset, seconds };
 }
 
 /** Far above any compressed audio. Uncompressed audio is encoded, so it never reaches the output. */

@@ -26,6 +26,9 @@ export const LAYOUT_WARNINGS = [
 /** Warnings about the asset. */
 export const MEDIA_WARNINGS = ['audio_dropped', 'hdr_tonemapped', 'frames_dropped', 'upscaled'] as const;
 
+/** Warnings about a transcript, which the server knows and not a worker. */
+export const SPEECH_WARNINGS = ['sample_transcript'] as const;
+
 /** Warnings that `strict` accepts, because requests with it succeeded before these existed. */
 const ACCEPTED_BY_STRICT: ReadonlySet<RenderWarning> = new Set(['text_too_small']);
 
@@ -38,7 +41,8 @@ export function strictWarnings(warnings: readonly RenderWarning[]): RenderWarnin
 
 export type LayoutWarning = (typeof LAYOUT_WARNINGS)[number];
 export type MediaWarning = (typeof MEDIA_WARNINGS)[number];
-export type RenderWarning = LayoutWarning | MediaWarning;
+type SpeechWarning = (typeof SPEECH_WARNINGS)[number];
+export type RenderWarning = LayoutWarning | MediaWarning | SpeechWarning;
 
 /** Facts about a caption that only the fonts know. */
 export interface FontFacts {
@@ -110,7 +114,7 @@ export function mediaWarnings(recipe: Recipe): readonly MediaWarning[] {
 
 /** Returns each warning once, in the documented order. */
 export function uniqueWarnings<Warning extends RenderWarning>(warnings: readonly Warning[]): Warning[] {
-  const order: readonly RenderWarning[] = [...LAYOUT_WARNINGS, ...MEDIA_WARNINGS];
+  const order: readonly RenderWarning[] = [...LAYOUT_WARNINGS, ...MEDIA_WARNINGS, ...SPEECH_WARNINGS];
   return [...new Set(warnings)].toSorted((a, b) => order.indexOf(a) - order.indexOf(b));
 }
 

@@ -2,6 +2,7 @@
 
 import type { PlanLimits } from '../account/plans.ts';
 import { type PricedMedia, priceOf } from '../account/pricing.ts';
+import { asAppError } from '../errors.ts';
 import type { FailedDecodes } from '../limits/failed-decodes.ts';
 import { type BaseLayer, composeRecipe, type RenderRecipe } from '../render/compose.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -9,11 +10,13 @@ import type { Caller } from '../account/caller.ts';
 import type { ParsedRequest } from './parse.ts';
 import type { FinishedRender, RenderOrder } from './perform-render.ts';
 import type { CreditReservations, Reservation } from './reserve.ts';
+import { type KeptTranscript, type RenderSpeech, type SpeechCaptions, speechSecondsOf } from './speech-captions.ts';
 
 export interface AccountServices {
   readonly failedDecodes: FailedDecodes;
   readonly reservations: CreditReservations;
   readonly logger: Logger;
+  readonly speechCaptions: SpeechCaptions;
 }
 
 interface AccountRender {
@@ -25,29 +28,43 @@ interface AccountRender {
   readonly isReplay: boolean;
   /** Set for an asynchronous render; see `NewHold`. */
   readonly attempt?: number;
+  /** Set for an asynchronous render. */
+  readonly kept?: KeptTranscript;
 }
 
-type AccountPart = 'source' | 'limits' | 'isStrict' | 'compose' | 'reserve' | 'onFailure';
+type AccountPart = 'source' | 'limits' | 'isStrict' | 'compose' | 'speech' | 'reserve' | 'onFailure';
 
 export function accountOrder(
-  { failedDecodes, reservations }: AccountServices,
+  { failedDecodes, reservations, speechCaptions }: AccountServices,
   parsed: ParsedRequest,
-  { renderId, caller, limits, isReplay, attempt }: AccountRender,
+  { renderId, caller, limits, isReplay, attempt, kept }: AccountRender,
 ): Pick<RenderOrder<Reservation, never>, AccountPart> {
   const { overlays, output, strict, asset } = parsed;
+  const speech = parsed.speech && speechCaptions.open({ caller, speech: parsed.speech, isReplay, kept });
   return {
     source: parsed,
     limits,
     isStrict: strict,
-    compose: (base) => composeRecipe(base, overlays, limits, { output, watermark: caller.mode === 'test' }),
-    reserve: async (base, recipe) =>
-      await reservations.reserve(caller, {
+    speech,
+    compose: (base, spoken = overlays) => {
+      const recipe = composeRecipe(base, spoken, limits, { output, watermark: caller.mode === 'test' });
+      if (speech) speechSecondsOf(base);
+      return recipe;
+    },
+    reserve: async (base, recipe) => {
+      const reservation = await reservations.reserve(caller, {
         renderId,
         kind: recipe.kind === 'clip' ? 'video' : (asset?.kind ?? 'overlay'),
-        credits: priceOf(pricedOf(base, recipe), { mode: caller.mode, isReplay }),
+        credits: priceOf(pricedOf(base, recipe), {
+          mode: caller.mode,
+          isReplay,
+          speechSeconds: speech && speechSecondsOf(base),
+        }),
         isReplay,
         ...(attempt !== undefined && { attempt }),
-      }),
+      });
+      return speech ? countingUnpaid(reservation, speech) : reservation;
+    },
     // A file that can't be decoded counts against the account's allowance.
     onFailure: async (error) => await failedDecodes.count(caller, error),
   };
@@ -56,6 +73,22 @@ export function accountOrder(
 function pricedOf(base: BaseLayer, recipe: RenderRecipe): PricedMedia {
   if (recipe.kind === 'cover') return recipe;
   return recipe.kind === 'clip' ? { kind: 'video', durationSeconds: recipe.durationSeconds } : base;
+}
+
+/** A transcript that nothing is charged for counts against the account. */
+function countingUnpaid(reservation: Reservation, speech: RenderSpeech): Reservation {
+  return {
+    ...reservation,
+    release: async (error, durationMs) => {
+      await reservation.release(error, durationMs);
+      if (!asAppError(error).isCharged) await speech.endUnpaid();
+    },
+    breakOff: async (broken, durationMs, remember) => {
+      const isCharged = await reservation.breakOff(broken, durationMs, remember);
+      if (!isCharged) await speech.endUnpaid();
+      return isCharged;
+    },
+  };
 }
 
 export function logWarnings(

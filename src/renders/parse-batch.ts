@@ -11,11 +11,17 @@ import { newRender } from './new-render.ts';
 import { parseRequest } from './parse.ts';
 import type { ReceivedForm } from './received-form.ts';
 import { MAX_BATCH } from './render-view.ts';
+import type { SpeechCaptions } from './speech-captions.ts';
 import { storeRequest } from './stored-request.ts';
+
+interface BatchRules {
+  readonly policy: Pick<FetchPolicy, 'faultOf'>;
+  readonly speechCaptions: SpeechCaptions;
+}
 
 /** Throws one error with the faults of all requests. */
 export function parseBatch(
-  policy: Pick<FetchPolicy, 'faultOf'>,
+  { policy, speechCaptions }: BatchRules,
   forms: readonly ReceivedForm[],
   caller: Caller,
   batchId: string,
@@ -34,6 +40,7 @@ export function parseBatch(
     }
     try {
       const parsed = parseRequest(single, policy);
+      speechCaptions.assertAvailable(caller, parsed);
       const id = must(ids[index], 'the id of a render');
       const render = newRender(caller, id, { request: storeRequest(single), parsed, batchId });
       parsedRequests.push({ render, put: parsed.delivery.put });

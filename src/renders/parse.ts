@@ -1,7 +1,7 @@
 // Parses the received form. Faults of fields come before those of the asset.
 
 import type { Form } from '../caption/field-reader.ts';
-import { type CaptionForm, parseForm } from '../caption/form.ts';
+import { type CaptionForm, parseForm, type Speech } from '../caption/form.ts';
 import type { Delivery } from '../caption/delivery-field.ts';
 import { assertFormatFits, type RequestedOutput } from '../caption/format-field.ts';
 import type { Overlay } from '../caption/overlay.ts';
@@ -21,6 +21,8 @@ interface Captions {
   readonly strict: boolean;
   readonly output: RequestedOutput;
   readonly delivery: Delivery;
+  /** Set if the captions are made from what is said in the video. */
+  readonly speech: Speech | undefined;
 }
 
 /** Captions on an asset, or on an empty canvas. */
@@ -39,9 +41,9 @@ export function parseRequest(
   form: ReceivedForm,
   policy: Pick<FetchPolicy, 'faultOf'>,
 ): ParsedRequest | UnfetchedRequest {
-  const parsed = parseForm(withKind(form), (url, purpose) => policy.faultOf(url, purpose));
-  const { overlays, strict, output, delivery, assetUrl } = parsed;
-  return assetUrl ? { overlays, strict, output, delivery, assetUrl } : onReceived(parsed, form);
+  const parsed = parseForm({ ...withKind(form), speech: {} }, (url, purpose) => policy.faultOf(url, purpose));
+  const { overlays, strict, output, delivery, speech, assetUrl } = parsed;
+  return assetUrl ? { overlays, strict, output, delivery, speech, assetUrl } : onReceived(parsed, form);
 }
 
 /** Parses requests of callers that may not let the server fetch files. */
@@ -57,8 +59,8 @@ export function parseUpload(form: ReceivedForm): ParsedRequest {
 }
 
 function onReceived(parsed: CaptionForm, form: ReceivedForm): ParsedRequest {
-  const { overlays, strict, output, delivery } = parsed;
-  const captions = { overlays, strict, output, delivery };
+  const { overlays, strict, output, delivery, speech } = parsed;
+  const captions = { overlays, strict, output, delivery, speech };
   if (form.asset) return { ...captions, asset: acceptAsset(form.asset, output), canvas: undefined };
   const canvas = { kind: 'canvas', ...must(parsed.canvas, 'the size of the canvas') } as const;
   return { ...captions, asset: undefined, canvas };
@@ -66,10 +68,10 @@ function onReceived(parsed: CaptionForm, form: ReceivedForm): ParsedRequest {
 
 /** Replaces the URL with the fetched file. Only now is it known what the requested format must fit. */
 export function withFetched(request: UnfetchedRequest, file: ReceivedFile): ParsedRequest {
-  const { overlays, strict, output, delivery } = request;
+  const { overlays, strict, output, delivery, speech } = request;
   const asset = acceptAsset(file, output);
   assertFormatFits(output, outputSourceOf(file));
-  return { overlays, strict, output, delivery, asset, canvas: undefined };
+  return { overlays, strict, output, delivery, speech, asset, canvas: undefined };
 }
 
 /** Webhooks exist only for stored renders. */

@@ -1,8 +1,9 @@
 // One render, the same for all callers: requests that wait, asynchronous ones, visitors without a key, and the images
 // of our own pages. They differ in the payer and in the destination of the file.
-// probe -> compose -> strict -> reserve -> render -> deliver, or release
+// probe -> compose -> strict -> reserve -> (captions from speech) -> render -> deliver, or release
 
 import { stat } from 'node:fs/promises';
+import type { Overlay } from '../caption/overlay.ts';
 import { AppError } from '../errors.ts';
 import type { Lease } from '../dispatch/renderer.ts';
 import type { Asset } from '../media/asset.ts';
@@ -14,10 +15,14 @@ import {
   type RenderRecipe,
   workerKindOf,
 } from '../render/compose.ts';
+import { must } from '../primitives/must.ts';
 import type { RenderFacts } from '../render/render.ts';
-import { mediaWarnings, uniqueWarnings } from '../render/warnings.ts';
+import { composeSoundRecipe } from '../render/video-recipe.ts';
+import { mediaWarnings, type RenderWarning, uniqueWarnings } from '../render/warnings.ts';
 import { renderHeaders, type RenderHeaders } from './render-headers.ts';
-import { assertNoWarnings, layoutOf } from './strict.ts';
+import type { StoredCaptions } from './render-result.ts';
+import type { RenderSpeech } from './speech-captions.ts';
+import { assertNoWarnings, layoutOf, webVttOf } from './strict.ts';
 
 /** The base of a render: a file, or an empty canvas. */
 type RenderSource =
@@ -35,6 +40,9 @@ export const GUESTS = 'guests';
 /** Visitors pay nothing, so there is nothing to give back. */
 export const FREE: Payment = { release: async () => undefined };
 
+/** The steps of a render, for its log entry. */
+type RenderStep = 'queue' | 'reserve' | 'transcribe' | 'render';
+
 export interface RenderOrder<Paid extends Payment, Result> {
   readonly renderId: string;
   readonly source: RenderSource;
@@ -46,12 +54,18 @@ export interface RenderOrder<Paid extends Payment, Result> {
   readonly receiveMs?: number;
   /** If true, warnings about the layout are errors. */
   readonly isStrict?: boolean;
-  readonly compose: (base: BaseLayer) => RenderRecipe;
+  /** Captions from speech aren't known at first. */
+  readonly compose: (base: BaseLayer, spoken?: readonly Overlay[]) => RenderRecipe;
+  readonly speech?: RenderSpeech | undefined;
+  /** If true, captions from speech are stored beside the file. */
+  readonly keepsCaptions?: boolean;
   readonly reserve: (base: BaseLayer, recipe: RenderRecipe) => Promise<Paid>;
   /** Delivers the file, which is removed afterwards. */
   readonly deliver: (finished: FinishedRender, paid: Paid) => Promise<Result>;
-  readonly onStep?: (step: 'queue' | 'reserve' | 'render') => void;
+  readonly onStep?: (step: RenderStep) => void;
   readonly onProgress?: (fraction: number) => void;
+  /** Called when the render waits for another service and holds no worker. */
+  readonly onWaiting?: () => void;
   /** Called when the renderer failed. */
   readonly onFailure?: (error: unknown) => Promise<void>;
 }
@@ -65,6 +79,8 @@ export interface FinishedRender {
   readonly facts: RenderFacts;
   readonly headers: RenderHeaders;
   readonly durationMs: number;
+  /** Set for captions from speech that are to be stored. */
+  readonly captions?: StoredCaptions | undefined;
 }
 
 /** A damaged file is refused before credits are reserved. */
@@ -75,13 +91,14 @@ export async function performRender<Paid extends Payment, Result>(order: RenderO
   if (asset) onStep?.('queue');
   const base: BaseLayer = asset ? await countingFailures(order, lease.probe(asset, limits)) : source.canvas;
   const recipe = order.compose(base);
-  if (order.isStrict) assertNoWarnings(await layoutOf(order, recipe.canvas, recipe));
+  if (order.isStrict && !order.speech) assertNoWarnings(await layoutOf(order, recipe.canvas, recipe));
   // A full queue is noticed before credits are reserved. A file has entered the queue before its probe.
   if (!asset) lease.choose(workerKindOf(recipe));
   onStep?.('reserve');
   const paid = await order.reserve(base, recipe);
   try {
-    return await order.deliver(await draw(order, recipe, started), paid);
+    const captioned = order.speech ? await addSpeech(order, order.speech, base, recipe) : { recipe };
+    return await order.deliver(await draw(order, captioned, started), paid);
   } catch (error) {
     const ending = afterEncoding(error);
     await paid.release(ending, performance.now() - started);
@@ -95,9 +112,37 @@ function afterEncoding(error: unknown): unknown {
   return new AppError(error.code, error.message, { ...(error.limit && { limit: error.limit }), isCharged: true });
 }
 
+/** A recipe with all its captions. */
+interface CaptionedRecipe {
+  readonly recipe: RenderRecipe;
+  readonly captions?: StoredCaptions | undefined;
+  readonly warnings?: readonly RenderWarning[];
+}
+
+/** What is said in the video becomes its captions. Credits are reserved, and no worker is held while the service works. */
+async function addSpeech(
+  order: Omit<RenderOrder<Payment, unknown>, 'deliver' | 'reserve'>,
+  speech: RenderSpeech,
+  base: BaseLayer,
+  silent: RenderRecipe,
+): Promise<CaptionedRecipe> {
+  const { source, lease, directory, signal, onWaiting, isStrict, keepsCaptions } = order;
+  const sound = silent.kind === 'video' ? composeSoundRecipe(silent) : undefined;
+  order.onStep?.('transcribe');
+  const asset = must(source.asset, 'the video of captions from speech');
+  const tools = { lease, directory, signal, asset, onWaiting };
+  const spoken = await countingFailures(order, speech.captions(tools, must(sound, 'the sound of the video')));
+  const recipe = order.compose(base, spoken.overlays);
+  if (!isStrict && !keepsCaptions) return { recipe, warnings: spoken.warnings };
+  const layout = await layoutOf(order, recipe.canvas, recipe);
+  if (isStrict) assertNoWarnings(layout);
+  const captions = { language: spoken.language ?? null, webVtt: webVttOf(layout) };
+  return { recipe, warnings: spoken.warnings, captions };
+}
+
 async function draw(
   order: Omit<RenderOrder<Payment, unknown>, 'deliver' | 'reserve'>,
-  recipe: RenderRecipe,
+  { recipe, captions, warnings = [] }: CaptionedRecipe,
   started: number,
 ): Promise<FinishedRender> {
   const { renderId, source, lease, directory, signal, receiveMs = 0, onStep, onProgress } = order;
@@ -109,12 +154,15 @@ async function draw(
   // The worker is free for others while the file is delivered.
   lease.close();
   signal.throwIfAborted();
-  const facts = { ...rendered, warnings: uniqueWarnings([...rendered.warnings, ...mediaWarnings(recipe)]) };
+  const facts = {
+    ...rendered,
+    warnings: uniqueWarnings([...rendered.warnings, ...mediaWarnings(recipe), ...warnings]),
+  };
   const { size: bytes } = await stat(file).catch(rethrowAsStorageError);
   const durationMs = performance.now() - started;
   const kind = recipe.kind === 'clip' ? 'video' : (asset?.kind ?? 'image');
   const report = { renderId, kind, format: outputFormatOf(recipe), facts, receiveMs, renderMs: durationMs };
-  return { file, bytes, recipe, asset, facts, headers: renderHeaders(report), durationMs };
+  return { file, bytes, recipe, asset, facts, headers: renderHeaders(report), durationMs, captions };
 }
 
 async function countingFailures<Result>(

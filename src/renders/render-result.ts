@@ -28,9 +28,12 @@ const resultSchema = z.object({
       readyAt: z.iso.datetime(),
     })
     .optional(),
+  /** Captions from speech: their language, and their pages as WebVTT. */
+  captions: z.object({ language: z.string().nullable(), webVtt: z.string().nullable() }).optional(),
 });
 
 export type RenderResult = z.infer<typeof resultSchema>;
+export type StoredCaptions = NonNullable<RenderResult['captions']>;
 
 /** Headers about this one response, not about the file. */
 const NOT_STORED: ReadonlySet<string> = new Set(['server-timing', 'x-render-duration-ms']);
@@ -45,7 +48,10 @@ export function extensionOf({ headers }: Pick<RenderResult, 'headers'>): string 
   return must(name?.groups?.['extension'], 'the extension of a result');
 }
 
-export function resultOf({ recipe, facts, headers, durationMs }: FinishedRender, isSent: boolean): RenderResult {
+export function resultOf(
+  { recipe, facts, headers, durationMs, captions }: FinishedRender,
+  isSent: boolean,
+): RenderResult {
   return {
     headers: Object.fromEntries(Object.entries(headers).filter(([header]) => !NOT_STORED.has(header))),
     width: facts.width,
@@ -54,6 +60,7 @@ export function resultOf({ recipe, facts, headers, durationMs }: FinishedRender,
     warnings: [...facts.warnings],
     missingGlyphs: facts.missingGlyphs,
     ...(isSent && { put: newDelivery(durationMs) }),
+    ...(captions && { captions }),
   };
 }
 

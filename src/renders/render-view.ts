@@ -6,12 +6,19 @@ import type { RenderRecord, RenderStatus, StoredOutput } from '../store/renders/
 import { extensionOf, parseResult, type RenderResult } from './render-result.ts';
 
 export const RESULTS_PATH = '/v1/results';
+/** No result has this extension. */
+export const CAPTIONS_EXTENSION = '.vtt';
 export const RENDERS_PATH = '/v1/renders';
 export const BATCHES_PATH = '/v1/batches';
 
 /** Returns the path of a link, on any server with this database. */
 export function resultPath({ token }: Pick<StoredOutput, 'token'>, result: RenderResult): string {
   return `${RESULTS_PATH}/${token}.${extensionOf(result)}`;
+}
+
+/** Returns the path of the captions of a result. */
+function captionsPath({ token }: Pick<StoredOutput, 'token'>): string {
+  return `${RESULTS_PATH}/${token}${CAPTIONS_EXTENSION}`;
 }
 
 /** `baseUrl` is the URL at which clients reach this server. */
@@ -29,6 +36,8 @@ export function renderToJson(render: RenderRecord, baseUrl: string): ResponseOf<
     warnings: result?.warnings ?? [],
     missing_glyphs: result?.missingGlyphs ?? 0,
     source_pixels: result?.headers['x-source-pixels'] ?? null,
+    language: result?.captions?.language ?? null,
+    captions_url: output && result?.captions?.webVtt ? `${baseUrl}${captionsPath(output)}` : null,
     batch_id: batchId ?? null,
     created_at: createdAt.toISOString(),
     started_at: startedAt?.toISOString() ?? null,

@@ -10,6 +10,7 @@ import type { LazyDirectory, WorkArea } from '../media/work-area.ts';
 import { must } from '../primitives/must.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import type { ClaimedRender, RenderRecord, RenderSuccess } from '../store/renders/render.ts';
+import type { Renders } from '../store/renders/renders.ts';
 import type { Accounts } from '../store/accounts/accounts.ts';
 import type { Caller } from '../account/caller.ts';
 import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
@@ -20,8 +21,9 @@ import { parseRequest, type ParsedRequest } from './parse.ts';
 import type { ReceivedFile } from '../media/receive-asset.ts';
 import { destinationIn } from './asset-destination.ts';
 import { performRender } from './perform-render.ts';
+import type { KeptTranscript } from './speech-captions.ts';
 import type { StoredResults } from './stored-results.ts';
-import { replayOf, restoreRequest } from './stored-request.ts';
+import { replayOf, restoreRequest, transcriptOf, withTranscript } from './stored-request.ts';
 
 export interface AttemptDependencies extends AccountServices {
   readonly accounts: Pick<Accounts, 'find'>;
@@ -32,6 +34,7 @@ export interface AttemptDependencies extends AccountServices {
   readonly uploads: UploadBudget;
   readonly plans: PlanBook;
   readonly renderer: Renderer;
+  readonly renders: Pick<Renders, 'replaceRequest'>;
 }
 
 const FETCH_SECONDS = 600;
@@ -45,6 +48,10 @@ export interface AttemptListener {
   /** Called when the render is long and waits for another long one. */
   readonly onHeldBack: () => void;
   readonly onProgress: (fraction: number) => void;
+  /** Called when the render waits for the transcription service. */
+  readonly onWaiting: () => void;
+  /** Called when there is a transcript, also one of an earlier attempt. */
+  readonly onTranscribed: () => void;
 }
 
 /** Returns the stored result. The change of the row decides whether it counts. */
@@ -76,7 +83,7 @@ export async function runAttempt(
       onHeldBack: listener.onHeldBack,
     };
     return await withLease(renderer, lease, async (opened) => {
-      const context = { caller, directory, disk, signal, parsed, lease: opened, onProgress: listener.onProgress };
+      const context = { caller, directory, disk, signal, parsed, lease: opened, listener };
       return await renderAndStore(dependencies, claim, context);
     });
   } finally {
@@ -127,19 +134,20 @@ async function loadRequest(
 interface RenderPart {
   readonly parsed: ParsedRequest;
   readonly lease: Lease;
-  readonly onProgress: (fraction: number) => void;
+  readonly listener: AttemptListener;
 }
 
 /** If it fails, its credits stay reserved for the next attempt, or are released when the render fails for good. */
 async function renderAndStore(
   dependencies: AttemptDependencies,
   { attempt, render }: ClaimedRender,
-  { caller, directory, disk, signal, parsed, lease, onProgress }: AttemptContext & RenderPart,
+  { caller, directory, disk, signal, parsed, lease, listener }: AttemptContext & RenderPart,
 ): Promise<RenderSuccess> {
   const { id: renderId } = render;
   const isReplay = replayOf(render.request) !== undefined;
   const limits = asyncLimits(caller.plan.limits);
-  const paying = { renderId, caller, limits, isReplay, attempt: attempt.number };
+  const kept = keptTranscript(dependencies, { attempt, render }, listener);
+  const paying = { renderId, caller, limits, isReplay, attempt: attempt.number, kept };
   const order = accountOrder(dependencies, parsed, paying);
   return await performRender({
     ...order,
@@ -147,7 +155,9 @@ async function renderAndStore(
     lease,
     directory,
     signal,
-    onProgress,
+    keepsCaptions: true,
+    onProgress: listener.onProgress,
+    onWaiting: listener.onWaiting,
     reserve: async (base, recipe) => ({ ...(await order.reserve(base, recipe)), release: async () => undefined }),
     deliver: async (finished, { credits }) => {
       logWarnings(dependencies, paying, finished);
@@ -157,6 +167,23 @@ async function renderAndStore(
       return await dependencies.results.put({ renderId, caller, finished, credits, isSent }, signal);
     },
   });
+}
+
+/** A transcript is stored with the request, where the next attempt finds it. */
+function keptTranscript(
+  { renders }: AttemptDependencies,
+  { attempt, render: { request } }: ClaimedRender,
+  { onTranscribed }: AttemptListener,
+): KeptTranscript {
+  const transcript = transcriptOf(request);
+  if (transcript) onTranscribed();
+  return {
+    transcript,
+    save: async (made) => {
+      onTranscribed();
+      await renders.replaceRequest(attempt, withTranscript(request, made));
+    },
+  };
 }
 
 function formatOf(format: string): AssetFormat {

@@ -35,7 +35,7 @@ export class StoredRenderJob implements LeasedJob {
   readonly entry: LeasedJob['entry'];
   /** Its file is being fetched. While it waits for a worker afterwards, it must not keep other files from arriving. */
   isFetching: boolean;
-  /** It is long and waits for another long one. It must not keep short ones from being claimed. */
+  /** It is long and waits for another long one, or it waits for the transcription service. It must not keep short ones from being claimed. */
   isHeldBack = false;
   /** Its file is due to be sent to the caller's URL, by another job. */
   isHandedOver = false;
@@ -43,6 +43,7 @@ export class StoredRenderJob implements LeasedJob {
   readonly #claim: ClaimedRender;
   readonly #onRoom: () => void;
   #progress = 0;
+  #isTranscribed = false;
   #deadline: NodeJS.Timeout | undefined;
 
   /** `onRoom` is called when the job makes room for another one before it ends. */
@@ -80,8 +81,10 @@ export class StoredRenderJob implements LeasedJob {
     } catch (error) {
       const cause: unknown = control.signal.aborted ? control.signal.reason : error;
       const isLost = cause instanceof LeaseLost || cause instanceof AttemptLost;
-      if (isLost) logger.info(this.entry, 'asynchronous render canceled or taken over');
-      else await this.#end(asAppError(cause), performance.now() - started, control);
+      if (isLost) {
+        logger.info(this.entry, 'asynchronous render canceled or taken over');
+        await this.#countTranscript();
+      } else await this.#end(asAppError(cause), performance.now() - started, control);
     } finally {
       clearTimeout(this.#deadline);
     }
@@ -98,14 +101,20 @@ export class StoredRenderJob implements LeasedJob {
         this.isHeldBack = false;
         this.#start(control);
       },
-      onHeldBack: () => {
-        this.isHeldBack = true;
-        this.#onRoom();
+      onHeldBack: () => this.#holdBack(),
+      onWaiting: () => this.#holdBack(),
+      onTranscribed: () => {
+        this.#isTranscribed = true;
       },
       onProgress: (fraction) => {
         this.#progress = fraction;
       },
     });
+  }
+
+  #holdBack(): void {
+    this.isHeldBack = true;
+    this.#onRoom();
   }
 
   /** A worker renders. The deadline counts from the first start of the render. */
@@ -180,10 +189,22 @@ export class StoredRenderJob implements LeasedJob {
       const ageMs = Date.now() - render.createdAt.getTime();
       metrics.asyncEnded(render.sourceType, false, { ms: durationMs, ageMs });
       await this.#deleteAsset();
+      if (!error.isCharged) await this.#countTranscript();
       if (problem.status >= 500) logger.error({ ...entry, err: error.cause ?? error }, 'asynchronous render failed');
       else logger.info(entry, 'asynchronous render refused');
     } catch (unwritten) {
       logger.warn({ ...entry, err: unwritten }, 'end of an asynchronous render not written, left to its lease');
+    }
+  }
+
+  /** A transcript that led to no result counts against the account. Never rejects. */
+  async #countTranscript(): Promise<void> {
+    const { speechCaptions, logger } = this.#dependencies;
+    if (!this.#isTranscribed) return;
+    try {
+      await speechCaptions.countUnpaid(this.#claim.render);
+    } catch (error) {
+      logger.warn({ ...this.entry, err: error }, 'unpaid transcript not counted');
     }
   }
 

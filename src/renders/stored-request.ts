@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { keptCaptions } from '../caption/captions-field.ts';
 import { publicPartOf } from '../caption/put-fields.ts';
+import type { SpokenTranscript } from '../caption/words/spoken.ts';
 import type { ReceivedForm } from './received-form.ts';
 import type { ReceivedFile } from '../media/receive-asset.ts';
 
@@ -15,6 +16,8 @@ const requestSchema = z.object({
    * this hash.
    */
   replay: z.object({ sha256: z.string().optional() }).optional(),
+  /** What is said in the video, once it is known. It takes the place of `captions=auto`. */
+  transcript: z.custom<SpokenTranscript>((value) => typeof value === 'object').optional(),
 });
 
 type StoredReplay = NonNullable<z.infer<typeof requestSchema>['replay']>;
@@ -45,6 +48,16 @@ export function asReplay(request: string, facts: string): string {
 /** Returns undefined when the render isn't a repetition. */
 export function replayOf(request: string): StoredReplay | undefined {
   return requestSchema.parse(JSON.parse(request)).replay;
+}
+
+/** Returns the same request with its transcript. */
+export function withTranscript(request: string, transcript: SpokenTranscript): string {
+  return JSON.stringify({ ...requestSchema.parse(JSON.parse(request)), transcript });
+}
+
+/** Returns undefined until there is one. */
+export function transcriptOf(request: string): SpokenTranscript | undefined {
+  return requestSchema.parse(JSON.parse(request)).transcript;
 }
 
 export function restoreRequest(json: string, asset: ReceivedFile | undefined): ReceivedForm {

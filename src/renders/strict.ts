@@ -1,9 +1,11 @@
 // `strict`: a layout that would need a warning is refused before credits are reserved and before anything is drawn.
 
 import type { Overlay } from '../caption/overlay.ts';
+import { toWebVtt } from '../caption/words/webvtt.ts';
 import type { Lease } from '../dispatch/renderer.ts';
 import { AppError } from '../errors.ts';
 import type { LazyDirectory } from '../media/work-area.ts';
+import { must } from '../primitives/must.ts';
 import type { BaseLayer } from '../render/compose.ts';
 import { composeLayoutRecipe } from '../render/recipe.ts';
 import type { RenderFacts } from '../render/render.ts';
@@ -29,6 +31,12 @@ export async function layoutOf(
   await directory.make();
   const recipe = composeLayoutRecipe({ width, height }, overlays, lastFrame);
   return await lease.render({ recipe, asset: undefined, output: directory.file('layout') });
+}
+
+/** The pages of a layout with the times of their words. Null if it has no pages. */
+export function webVttOf({ layout }: Pick<RenderFacts, 'layout'>): string | null {
+  const pages = must(layout, 'the layout').flatMap(({ page }) => (page ? [page] : []));
+  return pages.length === 0 ? null : toWebVtt(pages);
 }
 
 export function assertNoWarnings(facts: Pick<RenderFacts, 'warnings'>): void {

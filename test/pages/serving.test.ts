@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { LAYOUT_WARNINGS, MEDIA_WARNINGS } from '../../src/render/warnings.ts';
+import { LAYOUT_WARNINGS, MEDIA_WARNINGS, SPEECH_WARNINGS } from '../../src/render/warnings.ts';
 import { decode, pixelAt, plainPng } from '../pictures.ts';
 import { plainClip } from '../video/plain-clip.ts';
 import { form, post, problemOf, startServer } from '../running-server.ts';
@@ -228,7 +228,8 @@ describe('public pages', () => {
     for (const heading of headings) expect(page).toContain(`">${heading} <a class="anchor"`);
     const { paths } = JSON.parse(readFileSync('docs/openapi.json', 'utf8')) as { paths: Record<string, object> };
     for (const path of Object.keys(paths)) expect(page).toContain(path);
-    for (const code of [...LAYOUT_WARNINGS, ...MEDIA_WARNINGS]) expect(page).toContain(`<code>${code}</code>`);
+    for (const code of [...LAYOUT_WARNINGS, ...MEDIA_WARNINGS, ...SPEECH_WARNINGS])
+      expect(page).toContain(`<code>${code}</code>`);
     for (const word of ['#rrggbb', 'tiktok', '/v1/batches', 'allowed origins']) expect(page).toContain(word);
     expect(markdown).not.toContain('<!--');
     expect(page).not.toContain('There is one endpoint');

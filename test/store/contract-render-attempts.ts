@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { must } from '../../src/primitives/must.ts';
 import { reconcile } from '../../src/store/ledger/reconcile.ts';
+import { AttemptLost } from '../../src/store/renders/lock-attempt.ts';
 import { acceptedRecord, finishedRecord } from '../../src/store/renders/render.ts';
 import { LIMITS, renderSetup } from './render-setup.ts';
 import { HOUR, LIMIT, type World } from './world.ts';
@@ -28,6 +29,19 @@ export function renderAttemptsContract(world: () => World): void {
     expect(await world().balance(id)).toEqual({ used: after, reserved: 0 });
     expect(await world().store.usage.latest(id, 1)).toMatchObject([{ credits: after, state: 'settled' }]);
     expect(await reconcile(world().engine)).toEqual([]);
+  });
+
+  it('a request that an attempt has added to is the one of the next attempt, and an older attempt changes nothing', async () => {
+    const { renders } = world().store;
+    const id = await world().account();
+    const { id: renderId } = await accepted(id);
+    const first = await claimed();
+    await renders.replaceRequest(first.attempt, '{"transcript":1}');
+    await renders.giveBack(first.attempt, 0);
+    const second = await claimed();
+    expect(second.render.request).toBe('{"transcript":1}');
+    await expect(renders.replaceRequest(first.attempt, '{}')).rejects.toThrow(AttemptLost);
+    expect((await renders.find({ accountId: id }, renderId))?.request).toBe('{"transcript":1}');
   });
 
   it('refuses an attempt whose asset has become too expensive, and then releases the first price', async () => {

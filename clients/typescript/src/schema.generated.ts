@@ -613,7 +613,7 @@ export interface components {
             text?: string;
             /** @description Array of 1 to 10 captions with positions, or a single one. Use it instead of `text`. In forms, send JSON text, or repeat the field with one object each. */
             overlays?: components["schemas"]["Overlay"][];
-            /** @description Subtitles or a transcript for a video, instead of `text` or `overlays`: the content of an SRT or WebVTT file, an array of cues, or what a speech-to-text service returned (OpenAI, whisper.cpp, Deepgram, AssemblyAI, ElevenLabs). In forms, send JSON as text. Up to 1 MiB, 500 cues of 180 characters and 3,000 words of 60. Each cue is a page; words of a transcript become pages. */
+            /** @description Subtitles or a transcript for a video, or `auto` for what is said in it, instead of `text` or `overlays`: the content of an SRT or WebVTT file, an array of cues, or what a speech-to-text service returned (OpenAI, whisper.cpp, Deepgram, AssemblyAI, ElevenLabs). In forms, send JSON as text. Up to 1 MiB, 500 cues of 180 characters and 3,000 words of 60. Each cue is a page; words of a transcript become pages. */
             captions?: string | components["schemas"]["Cue"][] | Record<string, never>;
             /** @description The most words of a page. With it or with `max_lines`, cues are split into pages like transcripts. Only for `captions`. */
             max_words?: number;
@@ -695,7 +695,7 @@ export interface components {
             text?: string;
             /** @description Array of 1 to 10 captions with positions, or a single one. Use it instead of `text`. In forms, send JSON text, or repeat the field with one object each. */
             overlays?: components["schemas"]["Overlay"][];
-            /** @description Subtitles or a transcript for a video, instead of `text` or `overlays`: the content of an SRT or WebVTT file, an array of cues, or what a speech-to-text service returned (OpenAI, whisper.cpp, Deepgram, AssemblyAI, ElevenLabs). In forms, send JSON as text. Up to 1 MiB, 500 cues of 180 characters and 3,000 words of 60. Each cue is a page; words of a transcript become pages. */
+            /** @description Subtitles or a transcript for a video, or `auto` for what is said in it, instead of `text` or `overlays`: the content of an SRT or WebVTT file, an array of cues, or what a speech-to-text service returned (OpenAI, whisper.cpp, Deepgram, AssemblyAI, ElevenLabs). In forms, send JSON as text. Up to 1 MiB, 500 cues of 180 characters and 3,000 words of 60. Each cue is a page; words of a transcript become pages. */
             captions?: string | components["schemas"]["Cue"][] | Record<string, never>;
             /** @description The most words of a page. With it or with `max_lines`, cues are split into pages like transcripts. Only for `captions`. */
             max_words?: number;
@@ -890,7 +890,7 @@ export interface components {
             text?: string;
             /** @description Array of 1 to 10 captions with positions, or a single one. Use it instead of `text`. In forms, send JSON text, or repeat the field with one object each. */
             overlays?: components["schemas"]["Overlay"][];
-            /** @description Subtitles or a transcript for a video, instead of `text` or `overlays`: the content of an SRT or WebVTT file, an array of cues, or what a speech-to-text service returned (OpenAI, whisper.cpp, Deepgram, AssemblyAI, ElevenLabs). In forms, send JSON as text. Up to 1 MiB, 500 cues of 180 characters and 3,000 words of 60. Each cue is a page; words of a transcript become pages. */
+            /** @description Subtitles or a transcript for a video, or `auto` for what is said in it, instead of `text` or `overlays`: the content of an SRT or WebVTT file, an array of cues, or what a speech-to-text service returned (OpenAI, whisper.cpp, Deepgram, AssemblyAI, ElevenLabs). In forms, send JSON as text. Up to 1 MiB, 500 cues of 180 characters and 3,000 words of 60. Each cue is a page; words of a transcript become pages. */
             captions?: string | components["schemas"]["Cue"][] | Record<string, never>;
             /** @description The most words of a page. With it or with `max_lines`, cues are split into pages like transcripts. Only for `captions`. */
             max_words?: number;
@@ -1045,6 +1045,13 @@ export interface components {
             missing_glyphs: number;
             /** @description As in the header `x-source-pixels`. */
             source_pixels: string | null;
+            /** @description Language of captions from speech as a BCP 47 tag. Null for other renders, and if it is unknown. */
+            language: string | null;
+            /**
+             * Format: uri
+             * @description Link to captions from speech as WebVTT with the times of words, under the rules of `output.url`. Null for other renders.
+             */
+            captions_url: string | null;
             /** Format: uuid */
             batch_id: string | null;
             /** Format: date-time */
@@ -1633,7 +1640,7 @@ export interface components {
          *
          *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
          *
-         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
+         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.
          *
          *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
          *
@@ -2706,7 +2713,7 @@ export interface components {
          *
          *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
          *
-         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
+         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.
          */
         "Error429-5": {
             headers: {
@@ -2899,7 +2906,7 @@ export interface components {
          *
          *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
          *
-         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour. Check them before you upload them, and try again after `retry-after` seconds.
+         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.
          */
         "Error429-6": {
             headers: {

@@ -1,35 +1,25 @@
-// The language that a transcript names, where the request names none.
+// The language that a transcript names.
 
 import { parseLanguage } from '../language.ts';
 
-/** Whisper writes names in English. These are the languages whose letters or capitals differ from those of others. */
-const NAMED = [
-  'ja',
-  'zh',
-  'yue',
-  'ko',
-  'tr',
-  'az',
-  'el',
-  'lt',
-  'nl',
-  'ga',
-  'sr',
-  'bg',
-  'mk',
-  'ro',
-  'mr',
-  'ne',
-  'fa',
-  'ur',
-];
-const names = new Intl.DisplayNames('en', { type: 'language' });
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz'.split('');
+/** Languages with a code of three letters that services know. */
+const LONG_CODES = ['yue', 'haw', 'fil'];
+const names = new Intl.DisplayNames('en', { type: 'language', fallback: 'none' });
+
+/** Whisper writes names in English, such as "english". Of two codes for one name, the first counts. */
+let codes: ReadonlyMap<string, string> | undefined;
+
+function codeOf(name: string): string | undefined {
+  const all = [...LETTERS.flatMap((first) => LETTERS.map((second) => first + second)), ...LONG_CODES];
+  codes ??= new Map(all.toReversed().map((code) => [names.of(code)?.toLowerCase() ?? code, code]));
+  return codes.get(name.toLowerCase());
+}
 
 /** A BCP 47 tag, or undefined. Some services write `en_us`. */
 export function transcriptLanguage(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const tag = value.trim().replaceAll('_', '-');
-  const named = NAMED.find((code) => names.of(code)?.toLowerCase() === tag.toLowerCase());
-  if (named !== undefined || !/^[a-z]{2,3}(?:-|$)/iu.test(tag)) return named;
+  if (!/^[a-z]{2,3}(?:-|$)/iu.test(tag)) return codeOf(tag);
   return parseLanguage(tag, '', []);
 }

@@ -95,6 +95,7 @@ async function parse(
   const fieldNames = upload.fields.map(({ name }) => name);
   const parsed = parseRequest(upload, await urlPolicyFor(dependencies, context.caller, fetcher.policy, fieldNames));
   context.type = requestTypeOf(parsed);
+  dependencies.speechCaptions.assertAvailable(context.caller, parsed);
   return parsed;
 }
 
@@ -193,6 +194,7 @@ async function fetchAndRender(
     directory,
     signal: lifetime.signal,
     receiveMs: upload.receiveMs,
+    keepsCaptions: parsed.delivery.isLink,
     reserve: async (base, recipe) => {
       const reservation = await order.reserve(base, recipe);
       context.isReserved = true;

@@ -3,7 +3,7 @@
 import { FORMAT_NAMES, OUTPUT_FORMATS } from '../../caption/output-format.ts';
 import { orList } from '../../primitives/or-list.ts';
 import { SOURCE_PIXELS } from '../../render/source-pixels.ts';
-import { LAYOUT_WARNINGS, MEDIA_WARNINGS } from '../../render/warnings.ts';
+import { LAYOUT_WARNINGS, MEDIA_WARNINGS, SPEECH_WARNINGS } from '../../render/warnings.ts';
 
 const { png: first } = OUTPUT_FORMATS;
 const KINDS = FORMAT_NAMES.map((name) => OUTPUT_FORMATS[name]);
@@ -53,7 +53,7 @@ export const RESPONSE_HEADERS = {
   },
   'x-warnings': {
     description:
-      `Comma-separated codes, absent when there are none. About captions: ${codes(LAYOUT_WARNINGS)}. ` +
+      `Comma-separated codes, absent when there are none. About captions: ${codes([...LAYOUT_WARNINGS, ...SPEECH_WARNINGS])}. ` +
       `About the asset: ${codes(MEDIA_WARNINGS)}. More may be added.`,
     schema: { type: 'string' },
   },

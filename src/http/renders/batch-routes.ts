@@ -10,6 +10,7 @@ import type { AssetFetcher } from '../../fetch/asset-fetcher.ts';
 import type { RenderAcceptor } from '../../renders/accept.ts';
 import { REPLAYED } from '../../renders/idempotency.ts';
 import { formsOf, parseBatch, requestsOf, withRequests } from '../../renders/parse-batch.ts';
+import type { SpeechCaptions } from '../../renders/speech-captions.ts';
 import { cancelRender, deleteEnded } from '../../renders/render-actions.ts';
 import { BATCHES_PATH, batchToJson, MAX_BATCH } from '../../renders/render-view.ts';
 import { urlPolicyFor } from '../../renders/caller-url-rule.ts';
@@ -28,6 +29,7 @@ export interface BatchDependencies extends RenderRouteDependencies {
   readonly styles: Pick<SavedStyles, 'resolveAll'>;
   readonly users: Pick<Users, 'list'>;
   readonly fetcher: Pick<AssetFetcher, 'policy'>;
+  readonly speechCaptions: SpeechCaptions;
 }
 
 export function batchRoutes(dependencies: BatchDependencies): RouteGroup {
@@ -76,7 +78,7 @@ async function create(
   const policy = await urlPolicyFor(dependencies, caller, dependencies.fetcher.policy, fieldNames);
   const sent = formsOf(requests);
   const forms = await dependencies.styles.resolveAll(caller.accountId, sent);
-  const parsed = parseBatch(policy, forms, caller, request.id);
+  const parsed = parseBatch({ policy, speechCaptions: dependencies.speechCaptions }, forms, caller, request.id);
   const form = withRequests(received, sent, forms);
   const batch = { batchId: request.id, caller, idempotencyKey, form, requests: parsed };
   const accepted = await acceptor.acceptBatch(batch);

@@ -10,7 +10,7 @@ import type { FileSender } from '../overlay/file-sender.ts';
 import type { RouteGroup } from '../route-group.ts';
 import { parseRange } from './range.ts';
 import { parseResult } from '../../renders/render-result.ts';
-import { RESULTS_PATH } from '../../renders/render-view.ts';
+import { CAPTIONS_EXTENSION, RESULTS_PATH } from '../../renders/render-view.ts';
 
 export interface ResultDependencies {
   readonly renders: Pick<Renders, 'findByToken'>;
@@ -48,8 +48,9 @@ async function sendResult(
   if (output.expiresAt.getTime() <= Date.now()) {
     throw new AppError('result_expired', `This result could be downloaded until ${output.expiresAt.toISOString()}.`);
   }
-  const { name: object, bytes: size } = output;
-  const headers = headersOf(render);
+  const captions = name.endsWith(CAPTIONS_EXTENSION) ? captionsOf(render) : undefined;
+  const size = captions?.length ?? output.bytes;
+  const headers = captions ? captionHeaders(render) : headersOf(render);
   if (request.headers['if-none-match'] === headers['etag']) {
     reply.code(304).headers(headers).send();
     return;
@@ -60,12 +61,33 @@ async function sendResult(
     throw new AppError('range_not_satisfiable', `The file has ${size} bytes.`);
   }
   const length = range ? range.end - range.start + 1 : size;
-  const stored = request.method === 'HEAD' ? await storage.size(object) : await storage.get(object, range);
+  const isHead = request.method === 'HEAD';
+  const stored = isHead || captions ? await storage.size(output.name) : (await storage.get(output.name, range))?.body;
   if (stored === undefined) throw new AppError('result_expired', 'This result has been deleted.');
   if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`);
   // HEAD also gets a stream, because Fastify would replace the length of any other body.
-  if (typeof stored === 'number') reply.headers({ ...headers, 'content-length': length }).send(Readable.from([]));
-  else await sender.sendBody(reply, { size: length, body: stored.body }, headers);
+  if (isHead) reply.headers({ ...headers, 'content-length': length }).send(Readable.from([]));
+  else {
+    const start = range?.start ?? 0;
+    const body = typeof stored === 'number' ? Readable.from([captions?.subarray(start, start + length)]) : stored;
+    await sender.sendBody(reply, { size: length, body }, headers);
+  }
+}
+
+/** Captions from speech as WebVTT, under the link of their result. */
+function captionsOf({ result = '{}' }: RenderRecord): Buffer {
+  const webVtt = parseResult(result).captions?.webVtt;
+  if (webVtt) return Buffer.from(webVtt);
+  throw new AppError('not_found', 'Only results with captions from speech have captions.');
+}
+
+function captionHeaders(render: RenderRecord): Record<string, string> {
+  return {
+    ...headersOf(render),
+    'content-type': 'text/vtt; charset=utf-8',
+    'content-disposition': `inline; filename="${render.id}${CAPTIONS_EXTENSION}"`,
+    etag: `"${render.id}-captions"`,
+  };
 }
 
 function headersOf({ id, result = '{}' }: RenderRecord): Record<string, string> {

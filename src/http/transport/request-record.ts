@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
 
 /** The steps that become spans of a trace. */
-export type RequestStep = 'receive' | 'queue' | 'probe' | 'reserve' | 'render' | 'deliver';
+export type RequestStep = 'receive' | 'queue' | 'probe' | 'reserve' | 'transcribe' | 'render' | 'deliver';
 
 export class RequestRecord {
   accountId: string | undefined;

@@ -33,7 +33,7 @@ import {
   type StorageDemand,
   type StorageLimits,
 } from './render.ts';
-import { type Attempt, IS_LATEST } from './lock-attempt.ts';
+import { type Attempt, AttemptLost, IS_LATEST } from './lock-attempt.ts';
 
 export class Renders {
   readonly events: RenderEvents;
@@ -90,6 +90,12 @@ export class Renders {
       },
     );
     return renewed === 1;
+  }
+
+  /** Replaces the request with the same one and what is known about it by now. */
+  async replaceRequest({ renderId, number }: Attempt, request: string): Promise<void> {
+    const update = `update renders set request = :request where ${IS_LATEST}`;
+    if ((await this.#engine.run(update, { request, renderId, number })) !== 1) throw new AttemptLost(renderId);
   }
 
   /** Ends the attempt without a result. The render is due again after the delay. */

@@ -84,7 +84,7 @@ class LayoutFields(TypedDict, total=False):
     overlays: Sequence[Overlay]
     """Array of 1 to 10 captions with positions, or a single one. Use it instead of ``text``. In forms, send JSON text, or repeat the field with one object each."""
     captions: Union[str, Sequence[Cue], Dict[str, Any]]
-    """Subtitles or a transcript for a video, instead of ``text`` or ``overlays``: the content of an SRT or WebVTT file, an array of cues, or what a speech-to-text service returned (OpenAI, whisper.cpp, Deepgram, AssemblyAI, ElevenLabs). In forms, send JSON as text. Up to 1 MiB, 500 cues of 180 characters and 3,000 words of 60. Each cue is a page; words of a transcript become pages."""
+    """Subtitles or a transcript for a video, or ``auto`` for what is said in it, instead of ``text`` or ``overlays``: the content of an SRT or WebVTT file, an array of cues, or what a speech-to-text service returned (OpenAI, whisper.cpp, Deepgram, AssemblyAI, ElevenLabs). In forms, send JSON as text. Up to 1 MiB, 500 cues of 180 characters and 3,000 words of 60. Each cue is a page; words of a transcript become pages."""
     max_words: int
     """The most words of a page. With it or with ``max_lines``, cues are split into pages like transcripts. Only for ``captions``."""
     max_lines: int
@@ -123,7 +123,7 @@ class CaptionFields(TypedDict, total=False):
     overlays: Sequence[Overlay]
     """Array of 1 to 10 captions with positions, or a single one. Use it instead of ``text``. In forms, send JSON text, or repeat the field with one object each."""
     captions: Union[str, Sequence[Cue], Dict[str, Any]]
-    """Subtitles or a transcript for a video, instead of ``text`` or ``overlays``: the content of an SRT or WebVTT file, an array of cues, or what a speech-to-text service returned (OpenAI, whisper.cpp, Deepgram, AssemblyAI, ElevenLabs). In forms, send JSON as text. Up to 1 MiB, 500 cues of 180 characters and 3,000 words of 60. Each cue is a page; words of a transcript become pages."""
+    """Subtitles or a transcript for a video, or ``auto`` for what is said in it, instead of ``text`` or ``overlays``: the content of an SRT or WebVTT file, an array of cues, or what a speech-to-text service returned (OpenAI, whisper.cpp, Deepgram, AssemblyAI, ElevenLabs). In forms, send JSON as text. Up to 1 MiB, 500 cues of 180 characters and 3,000 words of 60. Each cue is a page; words of a transcript become pages."""
     max_words: int
     """The most words of a page. With it or with ``max_lines``, cues are split into pages like transcripts. Only for ``captions``."""
     max_lines: int
@@ -333,6 +333,10 @@ class RenderState(TypedDict):
     missing_glyphs: int
     source_pixels: Optional[str]
     """As in the header ``x-source-pixels``."""
+    language: Optional[str]
+    """Language of captions from speech as a BCP 47 tag. Null for other renders, and if it is unknown."""
+    captions_url: Optional[str]
+    """Link to captions from speech as WebVTT with the times of words, under the rules of ``output.url``. Null for other renders."""
     batch_id: Optional[str]
     created_at: str
     started_at: Optional[str]

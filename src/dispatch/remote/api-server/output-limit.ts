@@ -1,3 +1,4 @@
+import { BYTES_PER_SAMPLE, SPEECH_RATE, WAV_HEADER_BYTES } from '../../../media/video/sound/wav-format.ts';
 import type { Recipe } from '../../../render/compose.ts';
 
 /** The slack for headers, and for compression that makes noise larger. */
@@ -15,6 +16,8 @@ function expectedBytes(recipe: Recipe): number {
   switch (recipe.kind) {
     case 'layout':
       return 0;
+    case 'sound':
+      return WAV_HEADER_BYTES + Math.ceil(recipe.seconds * SPEECH_RATE) * BYTES_PER_SAMPLE;
     case 'transparent':
     case 'cover':
       return recipe.canvas.width * recipe.canvas.height * 4;

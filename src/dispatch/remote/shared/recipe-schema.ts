@@ -108,6 +108,14 @@ export const recipeSchema = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('layout'), ...baseFields }),
   z.object({
+    kind: z.literal('sound'),
+    ...baseFields,
+    format: videoFormatSchema,
+    audio: audioSourceSchema,
+    offset: z.number(),
+    seconds: secondsSchema,
+  }),
+  z.object({
     kind: z.literal('image'),
     ...baseFields,
     decode: z.object({

@@ -1,28 +1,14 @@
 // Decodes audio that MP4 players don't support and encodes it as AAC. Unusual channel layouts become stereo. Gaps
 // between timestamps become silence, so that audio and video stay in sync.
 
-import { AV_BUFFERSRC_FLAG_PUSH, AV_NOPTS_VALUE, AV_SAMPLE_FMT_FLTP, AVERROR_EOF } from 'node-av/constants';
-import {
-  avChannelLayoutDefault,
-  avChannelLayoutDescribe,
-  avGetSampleFmtName,
-  avRescaleQ,
-  Filter,
-  type FilterContext,
-  FilterGraph,
-  Frame,
-  Packet,
-  Rational,
-  type Stream,
-} from 'node-av/lib';
-import { must } from '../../../primitives/must.ts';
+import { AV_NOPTS_VALUE, AV_SAMPLE_FMT_FLTP } from 'node-av/constants';
+import { avChannelLayoutDefault, avRescaleQ, Frame, Packet, Rational, type Stream } from 'node-av/lib';
 import { Decoder } from '../frames/decoder.ts';
 import { Encoder, openEncoderContext } from '../frames/encoder.ts';
 import type { Ratio } from '../frames/geometry.ts';
 import type { MediaOutput } from '../output.ts';
-import { AGAIN, check } from '../probe/check.ts';
-import { undecodable } from '../undecodable.ts';
 import { type AacFormat, aacFormat } from './aac.ts';
+import { AudioFilterGraph } from './filter-graph.ts';
 import type { AudioSource } from './source.ts';
 import type { AudioTrack } from './track.ts';
 
@@ -92,7 +78,11 @@ export class EncodedAudioTrack implements AudioTrack {
       this.#graph.free();
       this.#graph = undefined;
     }
-    this.#graph ??= new AudioFilterGraph(this.#decoded, this.#sourceTimeBase, this.#format);
+    this.#graph ??= new AudioFilterGraph(this.#decoded, this.#sourceTimeBase, {
+      ...this.#format,
+      sampleFormat: 'fltp',
+      frameSamples: SAMPLES_PER_FRAME,
+    });
     this.#graph.push(this.#decoded);
     this.#encodeFiltered();
   }
@@ -111,73 +101,4 @@ export class EncodedAudioTrack implements AudioTrack {
   #writePackets(): void {
     while (this.#encoder.receive(this.#packet)) this.#output.write(this.#packet, this.#track, this.#outputTimeBase);
   }
-}
-
-class AudioFilterGraph {
-  readonly #graph = new FilterGraph();
-  readonly #source: FilterContext;
-  readonly #sink: FilterContext;
-  readonly #inputFormat: string;
-
-  constructor(frame: Frame, timeBase: Ratio, { sampleRate, channels }: AacFormat) {
-    this.#inputFormat = formatOf(frame);
-    this.#graph.alloc();
-    this.#source = this.#add('abuffer', `${this.#inputFormat}:time_base=${timeBase.num}/${timeBase.den}`);
-    const layout = must(avChannelLayoutDescribe(avChannelLayoutDefault(channels)), 'the default channel layout');
-    const format = this.#add('aformat', `sample_fmts=fltp:sample_rates=${sampleRate}:channel_layouts=${layout}`);
-    const fillGaps = this.#add('aresample', 'async=1');
-    const split = this.#add('asetnsamples', `n=${SAMPLES_PER_FRAME}:p=0`);
-    this.#sink = this.#add('abuffersink', null);
-    const chain = [this.#source, fillGaps, format, split, this.#sink];
-    for (const [index, filter] of chain.entries()) {
-      const next = chain[index + 1];
-      if (next !== undefined) check(filter.link(0, next, 0), 'link audio filters');
-    }
-    if (this.#graph.configSync() < 0) {
-      this.#graph.free();
-      throw undecodable("its audio can't be converted");
-    }
-  }
-
-  get timeBase(): Rational {
-    return this.#sink.buffersinkGetTimeBase();
-  }
-
-  accepts(frame: Frame): boolean {
-    return formatOf(frame) === this.#inputFormat;
-  }
-
-  push(frame: Frame): void {
-    check(this.#source.buffersrcAddFrameSync(frame, AV_BUFFERSRC_FLAG_PUSH), 'filter audio');
-  }
-
-  finish(): void {
-    check(this.#source.buffersrcAddFrameSync(null), 'flush audio filters');
-  }
-
-  pull(frame: Frame): boolean {
-    const result = this.#sink.buffersinkGetFrameSync(frame);
-    if (result === AGAIN || result === AVERROR_EOF) return false;
-    check(result, 'receive filtered audio');
-    return true;
-  }
-
-  free(): void {
-    this.#graph.free();
-  }
-
-  #add(name: string, args: string | null): FilterContext {
-    const filter = Filter.getByName(name);
-    const context = filter === null ? null : this.#graph.createFilter(filter, name, args);
-    if (context === null) throw new Error(`cannot create filter ${name} (${args ?? ''})`);
-    return context;
-  }
-}
-
-/** Returns the arguments of the `abuffer` filter for frames of this format. */
-function formatOf(frame: Frame): string {
-  const format = avGetSampleFmtName(frame.format as Parameters<typeof avGetSampleFmtName>[0]);
-  const layout = avChannelLayoutDescribe(frame.channelLayout);
-  if (format === null || layout === null) throw undecodable('its audio format is unknown');
-  return `sample_rate=${frame.sampleRate}:sample_fmt=${format}:channel_layout=${layout}`;
 }
