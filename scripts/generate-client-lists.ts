@@ -12,7 +12,7 @@ import {
 } from '../src/caption/overlay.ts';
 import { CAPTION_FIELDS } from '../src/caption/request-fields.ts';
 import { SAFE_AREAS } from '../src/caption/safe-area.ts';
-import { HIGHLIGHTS } from '../src/caption/style.ts';
+import { HIGHLIGHTS, STYLE_FIELDS } from '../src/caption/style.ts';
 import { STYLE_PRESETS } from '../src/caption/style-presets.ts';
 import { MAX_WORDS } from '../src/caption/words/timed-words.ts';
 
@@ -39,6 +39,7 @@ export function generateClientLists(): string {
     constant('STYLE_PRESETS', STYLE_PRESETS),
     constant('FONTS', FONT_NAMES),
     constant('HIGHLIGHTS', HIGHLIGHTS),
+    constant('CASES', STYLE_FIELDS.case.enum),
     constant('SAFE_AREAS', SAFE_AREAS),
     constant('FORMATS', formats),
     constant('IMAGE_FORMATS', FORMATS_OF.image),

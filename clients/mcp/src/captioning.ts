@@ -35,9 +35,11 @@ export class Captioning {
     return await saveResult(render, source.name, this.#directory);
   }
 
-  async video({ file, url, highlight, style, ...fields }: VideoInput, context: ServerContext): Promise<CallToolResult> {
+  async video({ file, url, style, ...input }: VideoInput, context: ServerContext): Promise<CallToolResult> {
+    const { highlight, case: letters, ...fields } = input;
     const source = await this.#source(file, url);
-    const look = highlight === undefined ? style : { preset: style, highlight };
+    const isPlain = highlight === undefined && letters === undefined;
+    const look = isPlain ? style : { preset: style, highlight, case: letters };
     const { signal } = context.mcpReq;
     const { id } = await this.#storybar.startRender({ ...fields, style: look, ...source.fields }, { signal });
     this.#sources.set(id, source.name);

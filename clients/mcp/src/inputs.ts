@@ -1,7 +1,7 @@
 // What the tools take. Unknown arguments are refused, so that an assistant notices a misspelled one.
 
 import * as z from 'zod';
-import { HIGHLIGHTS, IMAGE_FORMATS, LIMITS, SAFE_AREAS, STYLE_PRESETS } from './lists.generated.ts';
+import { CASES, HIGHLIGHTS, IMAGE_FORMATS, LIMITS, SAFE_AREAS, STYLE_PRESETS } from './lists.generated.ts';
 
 const PLACED = {
   text: z.string().describe(`Caption, up to ${LIMITS.MAX_TEXT_GRAPHEMES} characters.`),
@@ -41,8 +41,9 @@ const SPOKEN = {
     .max(LIMITS.MAX_CAPTIONS_BYTES)
     .optional()
     .describe(
-      'Content of an SRT or WebVTT file, or the JSON that a speech-to-text service returned. Use this, `text` or `overlays`.',
+      'Content of an SRT or WebVTT file, or the JSON that a speech-to-text service returned. `auto` transcribes what is said, which sends the sound to the transcription service of the server and costs extra. Use this, `text` or `overlays`.',
     ),
+  case: z.enum(CASES).optional().describe('With `upper`, all captions are in capitals.'),
   highlight: z.enum(HIGHLIGHTS).optional().describe('How the word of `captions` that is being spoken stands out.'),
   max_words: z
     .number()

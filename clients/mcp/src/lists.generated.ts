@@ -31,6 +31,11 @@ export const HIGHLIGHTS = [
   "reveal"
 ] as const;
 
+export const CASES = [
+  "none",
+  "upper"
+] as const;
+
 export const SAFE_AREAS = [
   "none",
   "tiktok",

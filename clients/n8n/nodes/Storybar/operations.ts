@@ -50,11 +50,23 @@ export async function getRender(context: IExecuteFunctions, item: number): Promi
 
 /** The fields that all captions have in common. */
 function captionFields(context: IExecuteFunctions, item: number): IDataObject {
-  const { asynchronous, link, safeArea, colorSpace, maxWords, maxLines, highlight, style, putUrl, ...others } =
-    context.getNodeParameter('options', item, {}) as IDataObject;
+  const {
+    asynchronous,
+    link,
+    safeArea,
+    colorSpace,
+    maxWords,
+    maxLines,
+    highlight,
+    case: letters,
+    style,
+    putUrl,
+    ...others
+  } = context.getNodeParameter('options', item, {}) as IDataObject;
   // An asynchronous render has a link anyway.
   const deliver = link && !asynchronous && !putUrl ? 'url' : undefined;
-  const look = highlight && highlight !== 'none' ? { ...(style ? { preset: style } : {}), highlight } : style;
+  const words = Object.entries({ highlight, case: letters }).filter(([, value]) => value && value !== 'none');
+  const look = words.length > 0 ? { ...(style ? { preset: style } : {}), ...Object.fromEntries(words) } : style;
   const places = {
     safe_area: safeArea,
     color_space: colorSpace,

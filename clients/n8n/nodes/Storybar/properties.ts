@@ -1,7 +1,7 @@
 // The form of the node.
 
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
-import { COLOR_SPACES, FORMATS, HIGHLIGHTS, LIMITS, SAFE_AREAS, STYLE_PRESETS } from './lists.generated';
+import { CASES, COLOR_SPACES, FORMATS, HIGHLIGHTS, LIMITS, SAFE_AREAS, STYLE_PRESETS } from './lists.generated';
 
 const WITH_FILE = ['captionImage', 'captionVideo'];
 const WITH_CAPTIONS = [...WITH_FILE, 'overlayOnly'];
@@ -24,6 +24,7 @@ const formats = FORMATS.map(({ title, value }) => {
 });
 const colorSpaces = COLOR_SPACES.map((value) => ({ name: value === 'srgb' ? 'sRGB' : capitalize(value), value }));
 const apps = SAFE_AREAS.map((value) => ({ name: APPS[value] ?? capitalize(value), value }));
+const cases = CASES.map((value) => ({ name: capitalize(value), value }));
 const highlights = HIGHLIGHTS.map((value) => ({ name: capitalize(value), value }));
 const styles = STYLE_PRESETS.map((value) => ({ name: value.split('-').map(capitalize).join(', '), value }));
 
@@ -223,6 +224,14 @@ export const properties: INodeProperties[] = [
         type: 'boolean',
         default: false,
         description: 'Whether to return at once with the ID of the render, for the Get Render operation or the trigger',
+      },
+      {
+        displayName: 'Case',
+        name: 'case',
+        type: 'options',
+        default: 'none',
+        options: byName(cases),
+        description: 'Letters of the captions: as written, or all in capitals',
       },
       {
         displayName: 'Color Space',
