@@ -96,6 +96,24 @@ describe('POST /v1/layout with a transcript', () => {
     expect(again.bars.map(({ page }) => page?.text)).toEqual(bars.map(({ page }) => page?.text));
   });
 
+  it('counts as one request per started 100 words', async () => {
+    const remainingAfter = async (words: number): Promise<number> => {
+      // A new account has its whole limit, so the count can't depend on how fast it refills.
+      const { key } = JSON.parse(await server.cli('keys', 'create', '--plan', 'free', '--json')) as { key: string };
+      const list = Array.from({ length: words }, (_, at) => ({ word: 'Hi', start: at / 10, end: at / 10 + 0.1 }));
+      const response = await fetch(`${server.url}/v1/layout`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-api-key': key },
+        body: JSON.stringify({ width: 720, height: 1280, duration: 300, captions: { words: list }, max_words: 12 }),
+      });
+      expect(response.status).toBe(200);
+      return Number(/r=(\d+)/u.exec(response.headers.get('ratelimit') ?? '')?.[1]);
+    };
+    const few = await remainingAfter(100);
+    // The first request counts before the words are known, and one may have been refilled since.
+    expect([9, 10]).toContain(few - (await remainingAfter(1_001)));
+  });
+
   it('warns when it estimates the times of words, and when a highlight has no captions', async () => {
     const captions = '0:01 --> 0:02\nHello there';
     expect((await layout({ captions })).warnings).toEqual([]);
