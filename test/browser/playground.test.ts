@@ -240,6 +240,34 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     expect(visited.complaints).toEqual([]);
   });
 
+  it('shows the pages of a transcript on the timeline, has looks for words, and lets a word be edited', async () => {
+    await open();
+    await afterPreview(() => page.locator('[data-file]').setInputFiles(path.join(EXAMPLES, 'clip.mp4')));
+    expect(await page.getByLabel('Highlight').isDisabled()).toBe(true);
+    const words = ['Hello', 'there,', 'frend.'].map((word, at) => ({ word, start: at / 4, end: at / 4 + 0.2 }));
+    const transcript = {
+      name: 'transcript.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(JSON.stringify({ words })),
+    };
+    await page.locator('summary', { hasText: 'Subtitles' }).click();
+    await page.locator('[data-captions-file]').setInputFiles(transcript);
+    const shownPages = page.locator('.cues .span');
+    await expect.poll(() => shownPages.allTextContents()).toEqual(['Hello there, frend.']);
+    await page.getByRole('button', { name: 'Pop' }).click();
+    await page.getByLabel('Words per page').fill('2');
+    await expect.poll(() => shownPages.allTextContents()).toEqual(['HELLO THERE,', 'FREND.']);
+    const code = page.locator('[data-language="curl"] code');
+    expect(await code.textContent()).toContain('"highlight":"pop"');
+    expect(await code.textContent()).toContain('max_words=2');
+    await page.getByRole('button', { name: 'Edit words' }).click();
+    const field = page.locator('[data-captions]');
+    await expect.poll(() => field.inputValue()).toContain('<00:00:00.250>');
+    await field.fill((await field.inputValue()).replace('FREND', 'FRIEND'));
+    await expect.poll(() => shownPages.allTextContents()).toEqual(['HELLO THERE,', 'FRIEND.']);
+    expect(visited.complaints).toEqual([]);
+  });
+
   it('copies the code in every language', async () => {
     await open({ permissions: ['clipboard-read', 'clipboard-write'] });
     await afterPreview(() => caption(1).fill("It's 5 o'clock"));

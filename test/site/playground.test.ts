@@ -232,6 +232,19 @@ describe('a visitor without a key', () => {
     expect(refused.errors).toMatchObject([{ pointer: '#/captions', code: 'out_of_range' }]);
   });
 
+  it('returns the pages of a transcript with the times of their words, and as WebVTT', async () => {
+    const words = ['Hello', 'there,', 'friend.'].map((word, at) => ({ word, start: at, end: at + 0.9 }));
+    const fields = { width: '400', height: '800', duration: '4', captions: JSON.stringify({ words }), max_words: '2' };
+    const response = await render('/playground/pages', fields, { 'x-forwarded-for': newAddress() });
+    const { pages, captions } = (await response.json()) as {
+      pages: { text: string; words: object[] }[];
+      captions: string;
+    };
+    expect(pages.map(({ text }) => text)).toEqual(['Hello there,', 'friend.']);
+    expect(pages[0]?.words[1]).toEqual({ text: 'there,', start: 1, end: 1.9 });
+    expect(captions).toContain('Hello <00:00:01.000>there,');
+  });
+
   it('a visitor without a key learns the progress of a render by its id only while the request is running', async () => {
     const id = randomUUID();
     const statusOf = async (): Promise<number> => (await fetch(`${server.url}/playground/progress/${id}`)).status;

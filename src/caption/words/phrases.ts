@@ -66,7 +66,7 @@ function isPause({ end }: TimedWord, next: TimedWord): boolean {
 
 /** When each word of a page is lit: until the next one starts, or the page ends. Before a longer gap, until its own end. */
 export function litTimes(
-  words: readonly TimedWord[],
+  words: readonly Pick<TimedWord, 'start' | 'end'>[],
   pageEnd: number,
 ): { readonly start: number; readonly end: number }[] {
   return words.map(({ start, end }, index) => {

@@ -52,7 +52,7 @@ export function previewSize({ width, height }: Size, maxSide: number): Size {
 
 const DEBOUNCE_MS = 140;
 const MAX_RETRY_SECONDS = 5;
-const MAX_MOMENTS = 40;
+const MAX_MOMENTS = 400;
 
 export class Preview {
   readonly #listener: PreviewListener;

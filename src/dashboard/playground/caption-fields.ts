@@ -1,6 +1,10 @@
 // The fields of the playground for captions, their positions and their times.
 
+import { CAPTION_FIELDS } from '../../caption/request-fields.ts';
 import { type Html, html } from '../html.ts';
+import { WORD_LOOKS } from './word-looks.ts';
+
+const { max_words } = CAPTION_FIELDS;
 
 /** Draws strokes on a grid of 20 units. */
 function icon(path: string): Html {
@@ -44,9 +48,16 @@ export function captionFields(): Html {
 <p class="add"><button type="button" class="button quiet" data-add>Add caption</button></p>
 <div data-subtitles hidden>
 <details><summary>Subtitles instead of captions</summary>
-<label for="subtitles">SRT or WebVTT <span class="small">Paste it, choose a file, or drop one on the page.</span></label>
+<label for="subtitles">SRT, WebVTT or a transcript as JSON <span class="small">Paste it, choose a file, or drop one on the page.</span></label>
 <textarea id="subtitles" rows="4" spellcheck="false" data-captions></textarea>
-<p><input type="file" accept=".srt,.vtt,text/vtt" aria-label="Subtitle file" data-captions-file></p>
+<p><input type="file" accept=".srt,.vtt,.json,text/vtt,application/json" aria-label="Subtitle file" data-captions-file></p>
+<div class="source-group" role="group" aria-label="Looks for spoken words">
+${WORD_LOOKS.map(({ name, ...look }) => html`<button type="button" class="starter" data-word-look="${JSON.stringify(look)}">${name}</button>`)}
+</div>
+<div class="bar-foot">
+<label>Words per page <input type="number" min="${max_words.minimum}" max="${max_words.maximum}" step="1" inputmode="numeric" data-max-words></label>
+<button type="button" class="button quiet" data-edit-words disabled>Edit words</button>
+</div>
 </details>
 </div>`;
 }

@@ -1,11 +1,11 @@
 // The fields of the playground for the style of captions and the safe area.
 
 import { SAFE_AREAS } from '../../caption/safe-area.ts';
-import { STYLE_FIELDS } from '../../caption/style.ts';
+import { HIGHLIGHTS, STYLE_FIELDS } from '../../caption/style.ts';
 import { DEFAULT_PRESET } from '../../caption/style-presets.ts';
 import { type Html, html } from '../html.ts';
 
-const { preset, size, align, weight } = STYLE_FIELDS;
+const { preset, size, align, weight, case: letters } = STYLE_FIELDS;
 
 /** The weight that isn't sent, because it depends on the preset. */
 const OF_THE_STYLE = 'of the style';
@@ -36,6 +36,8 @@ export function lookFields(): Html {
 <label>Size <input type="number" name="size" min="${size.minimum}" max="${size.maximum}" step="0.1" placeholder="1" inputmode="decimal"></label>
 <label>Align <select name="align">${options(align.enum, 'center')}</select></label>
 <label>Weight <select name="weight">${options(weight.enum, OF_THE_STYLE)}</select></label>
+<label>Highlight <select name="highlight">${options(HIGHLIGHTS, 'none')}</select></label>
+<label>Case <select name="case">${options(letters.enum, 'none')}</select></label>
 <label>Safe area <select name="safe_area">${options(SAFE_AREAS, 'none')}</select></label>
 </div>`;
 }

@@ -30,6 +30,7 @@ import type { RouteGroup } from '../route-group.ts';
 import { FREE, GUESTS, type Payment, performRender, type RenderOrder } from '../../renders/perform-render.ts';
 import type { FreeClips } from '../../limits/free-clips.ts';
 import { composePreview } from '../../renders/preview-recipe.ts';
+import { layoutOf, webVttOf } from '../../renders/strict.ts';
 import type { RenderProgress } from './render-progress.ts';
 
 /** A preview has no asset. This leaves room for subtitles, and for the clear error about an asset. */
@@ -66,6 +67,9 @@ type GuestOrder = Pick<RenderOrder<Payment, unknown>, 'source' | 'limits' | 'com
 
 type Prepare = (guest: GuestRequest, upload: Upload) => Promise<GuestOrder>;
 
+/** Responds to a request whose fields and file have arrived. */
+type Respond = (guest: GuestRequest, upload: Upload, lease: Lease) => Promise<void>;
+
 export function guestRoutes(dependencies: GuestDependencies): RouteGroup {
   const { addressLimits, rendersPerDay, progress, limits } = dependencies;
   const ofMinute = (count: number): AddressLimit => new AddressLimit(new LocalLimits(), 'requests', count, 'minute');
@@ -79,7 +83,7 @@ export function guestRoutes(dependencies: GuestDependencies): RouteGroup {
   };
   const { imageBytes } = limits;
   const videoBytes = dependencies.clips.isOffered ? Math.min(limits.videoBytes, MAX_CLIP_BYTES) : imageBytes;
-  const limited = ({ minute, day }: GuestLimits, maxBytes: MaxBytes, prepare: Prepare) => ({
+  const limited = ({ minute, day }: GuestLimits, maxBytes: MaxBytes, respond: Respond) => ({
     onRequest: async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
       assertOwnPage(request);
       await minute.take(request.ip);
@@ -87,21 +91,29 @@ export function guestRoutes(dependencies: GuestDependencies): RouteGroup {
       progress.track(request, reply);
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) =>
-      await handle(dependencies, request, reply, { maxBytes, prepare }),
+      await handle(dependencies, request, reply, { maxBytes, respond }),
   });
   const previewBytes = { imageBytes: MAX_PREVIEW_BYTES, videoBytes: MAX_PREVIEW_BYTES };
   return {
     register: (app) => {
       app.post(
         '/playground/overlay',
-        limited(previews, previewBytes, async (guest, upload) => previewOrder(dependencies, guest, upload)),
+        limited(
+          previews,
+          previewBytes,
+          rendering(dependencies, async (guest, upload) => previewOrder(dependencies, guest, upload)),
+        ),
+      );
+      app.post(
+        '/playground/pages',
+        limited(previews, previewBytes, async (guest, upload, lease) => await sendPages(guest, upload, lease)),
       );
       app.post(
         '/playground/render',
         limited(
           renders,
           { imageBytes, videoBytes },
-          async (guest, upload) => await renderOrder(dependencies, guest, upload),
+          rendering(dependencies, async (guest, upload) => await renderOrder(dependencies, guest, upload)),
         ),
       );
     },
@@ -114,7 +126,7 @@ async function handle(
   dependencies: GuestDependencies,
   request: FastifyRequest,
   reply: FastifyReply,
-  { maxBytes, prepare }: { readonly maxBytes: MaxBytes; readonly prepare: Prepare },
+  { maxBytes, respond }: { readonly maxBytes: MaxBytes; readonly respond: Respond },
 ): Promise<FastifyReply> {
   const { workArea, shutdown, deadlineMs } = dependencies;
   const lifetime = createRequestSignal(reply.raw, shutdown);
@@ -132,13 +144,34 @@ async function handle(
       const onKind = (kind: AssetKind): void => opened.choose(kind);
       const upload = await receive(dependencies, guest, maxBytes, { hash: false, onKind });
       lifetime.startDeadline(deadlineMs[kindOf(upload)]);
-      await renderForGuest(dependencies, guest, { upload, lease: opened, order: await prepare(guest, upload) });
+      await respond(guest, upload, opened);
     });
     return reply;
   } finally {
     lifetime.release();
     await directory.remove();
   }
+}
+
+function rendering(dependencies: GuestDependencies, prepare: Prepare): Respond {
+  return async (guest, upload, lease) =>
+    await renderForGuest(dependencies, guest, { upload, lease, order: await prepare(guest, upload) });
+}
+
+/** The pages of subtitles or a transcript with the times of their words, which only a worker with fonts knows. */
+async function sendPages({ request, reply, directory }: GuestRequest, upload: Upload, lease: Lease): Promise<void> {
+  refuseAsset(upload);
+  const recipe = composePreview(upload, request.query);
+  assertPreviewSize(recipe.canvas);
+  const { layout = [] } = await layoutOf({ lease, directory }, recipe.canvas, recipe);
+  const pages = layout.flatMap(({ page }) => (page ? [page] : []));
+  const shown = pages.map(({ text, start, end, words }) => ({
+    text,
+    start,
+    end,
+    words: words.map((word) => ({ text: word.text, start: word.start, end: word.end })),
+  }));
+  await reply.send({ pages: shown, captions: webVttOf({ layout }) });
 }
 
 interface GuestRender {

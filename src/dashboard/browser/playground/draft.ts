@@ -19,6 +19,8 @@ export interface Draft {
   readonly colorSpace: string;
   /** Subtitles of a video, instead of the bars. */
   readonly captions: string;
+  /** The most words of a page. Empty for no limit. */
+  readonly maxWords: string;
   /** An aspect ratio such as `9:16`. Empty for that of the media. */
   readonly shape: string;
   readonly isOverlayOnly: boolean;
@@ -32,13 +34,24 @@ export const EMPTY_DRAFT: Draft = {
   format: '',
   colorSpace: '',
   captions: '',
+  maxWords: '',
   shape: '',
   isOverlayOnly: false,
   sample: '',
 };
 
 const MAX_VALUE = 40;
-const LOOK_NAMES = ['preset', 'color', 'background', 'size', 'align', 'weight', 'safe_area'] as const;
+const LOOK_NAMES = [
+  'preset',
+  'color',
+  'background',
+  'size',
+  'align',
+  'weight',
+  'highlight',
+  'case',
+  'safe_area',
+] as const;
 /** Browsers and chat programs truncate longer links. */
 const MAX_LINK = 8_000;
 
@@ -52,6 +65,7 @@ export function parseDraft(value: unknown): Draft | undefined {
     format: textOf(value['format'], MAX_VALUE),
     colorSpace: textOf(value['colorSpace'], MAX_VALUE),
     captions: textOf(value['captions'], MAX_CAPTIONS_BYTES),
+    maxWords: textOf(value['maxWords'], MAX_VALUE),
     shape: textOf(value['shape'], MAX_VALUE),
     isOverlayOnly: isOverlayOnly === true,
     sample: textOf(value['sample'], MAX_VALUE),

@@ -17,6 +17,7 @@ export interface EditedRequest {
   readonly overlays: readonly SnippetOverlay[];
   /** Subtitles of a video, instead of the overlays. */
   readonly captions: string | undefined;
+  /** The style, the safe area and the size of pages. */
   readonly look: Readonly<Record<string, string>>;
   /** One of the image formats. */
   readonly format: string;

@@ -71,6 +71,11 @@ export class LookPicker {
     this.#update();
   }
 
+  /** Only words of subtitles and transcripts can stand out. */
+  allowHighlight(isAllowed: boolean): void {
+    find(this.#root, '[name="highlight"]', HTMLSelectElement).disabled = !isAllowed;
+  }
+
   /** Returns a multiple of the default font size. */
   get size(): number {
     return Number(this.#value('size')) || (this.#preset.size ?? 1);

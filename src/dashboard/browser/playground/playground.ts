@@ -1,6 +1,6 @@
 // The playground page: connects the captions, the stage, the preview, the result and the code.
 
-import { isShownAt, isTimed } from '../../../caption/timing-field.ts';
+import { isShownAt } from '../../../caption/timing-field.ts';
 import { find } from '../elements.ts';
 import { Preview, type PreviewMoment, previewSize } from '../preview.ts';
 import { missingGlyphsMessage } from '../problem.ts';
@@ -9,9 +9,10 @@ import { BarList } from './bar-list.ts';
 import { type Draft, EMPTY_DRAFT, fromFragment } from './draft.ts';
 import { forgetWork, loadDraft, loadFile, saveDraft, saveFile } from './draft-store.ts';
 import { type EditedRequest, formOf, snippetOf } from './edited-request.ts';
-import type { HandleCommand } from './handle.ts';
+import { runCommand } from './handle-commands.ts';
 import { EditHistory } from './history.ts';
 import { LookPicker } from './look-picker.ts';
+import { momentOf } from './moment.ts';
 import { blankCanvas, canvasSize, cropImage, type Media, openMedia } from './media.ts';
 import { OutputFields } from './output-fields.ts';
 import { termsIn } from './payer.ts';
@@ -21,7 +22,7 @@ import { ResultView } from './result.ts';
 import { copyLink } from './share-link.ts';
 import { type SampleFile, Sources } from './sources.ts';
 import { Stage } from './stage.ts';
-import { cueTimes, Subtitles } from './subtitles.ts';
+import { Subtitles } from './subtitles.ts';
 import { Timeline } from './timeline.ts';
 import { listenToUndoKeys } from './undo-keys.ts';
 
@@ -58,7 +59,7 @@ const stage = new Stage({
     if (done) changed(done === 'keys' ? `move ${id}` : undefined);
     else showCode();
   },
-  onCommand: runCommand,
+  onCommand: (id, command) => runCommand(id, command, { stage, list, size: look.size, root }),
   onAdd: (position) => {
     const id = list.add({ text: '', position });
     if (id !== undefined) stage.edit(id, '', { size: look.size, position });
@@ -98,7 +99,19 @@ const list = new BarList({
   emptyHint: find(root, '[data-no-captions]', HTMLElement),
   onChange: changed,
 });
-const subtitles = new Subtitles(find(root, '[data-subtitles]', HTMLElement), changed);
+const subtitles = new Subtitles({
+  root: find(root, '[data-subtitles]', HTMLElement),
+  onChange: changed,
+  onLook: (values) => {
+    const { safe_area: area = '' } = look.values;
+    look.restore({ ...values, safe_area: area });
+    changed('look');
+  },
+  onPages: () => {
+    showTimeline();
+    requestPreview();
+  },
+});
 const look = new LookPicker(
   find(root, '[data-look]', HTMLElement),
   find(root, '[data-safe-guide]', HTMLElement),
@@ -136,6 +149,7 @@ function currentDraft(): Draft {
     look: look.values,
     ...output.values,
     captions: subtitles.text,
+    maxWords: subtitles.maxWords,
     shape: sources.shape,
     isOverlayOnly: sources.isOverlayOnly,
     sample: original?.sample ?? '',
@@ -154,6 +168,7 @@ function refresh(): void {
   redoButton.disabled = history?.canRedo !== true;
   clearTimeout(saving);
   saving = setTimeout(() => saveDraft(currentDraft()), SAVE_MS);
+  look.allowHighlight(isVideo() && subtitles.captions !== undefined);
   showCode();
   showTimeline();
   requestPreview();
@@ -161,8 +176,8 @@ function refresh(): void {
 }
 
 function showTimeline(): void {
-  const { captions } = subtitles;
-  timeline.show(videoSeconds(), list.filled, isVideo() && captions !== undefined ? cueTimes(captions) : undefined);
+  const { captions, pages } = subtitles;
+  timeline.show(videoSeconds(), list.filled, isVideo() && captions !== undefined ? pages : undefined);
   timeline.setTime(player.time);
 }
 
@@ -178,7 +193,7 @@ function apply(draft: Draft): void {
   const before = currentDraft();
   list.restore(draft.bars);
   look.restore(draft.look);
-  subtitles.restore(draft.captions);
+  subtitles.restore(draft);
   output.restore(draft);
   sources.restore(draft);
   if (before.shape !== sources.shape || before.isOverlayOnly !== sources.isOverlayOnly) void present();
@@ -190,21 +205,6 @@ function step(direction: 'undo' | 'redo'): void {
   if (draft === undefined) return;
   apply(draft);
   stage.refreshEditor((id) => list.textOf(id));
-}
-
-function runCommand(id: string, command: HandleCommand): void {
-  switch (command) {
-    case 'edit':
-      stage.edit(id, list.textOf(id), { size: look.size });
-      break;
-    case 'duplicate':
-      list.duplicate(id);
-      break;
-    case 'remove':
-      list.remove(id);
-      find(root, '[data-add]', HTMLButtonElement).focus();
-      break;
-  }
 }
 
 function showStatus(text: string): void {
@@ -226,17 +226,14 @@ function videoSeconds(): number | undefined {
   return isVideo() && element instanceof HTMLVideoElement ? element.duration : undefined;
 }
 
-/**
- * Returns the frame that the video shows, or undefined if captions have no times, because all frames are then alike.
- */
 function currentMoment(): PreviewMoment | undefined {
-  const duration = videoSeconds();
-  const captions = isVideo() ? subtitles.captions : undefined;
-  const spans = captions === undefined ? list.filled : cueTimes(captions);
-  if (duration === undefined || !spans.some(isTimed)) return undefined;
-  const milliseconds = Math.round(player.time * 1_000);
-  const shown = spans.flatMap((span, index) => (isShownAt(span, milliseconds) ? [index] : [])).join(' ');
-  return { duration, milliseconds, captions, shown };
+  return momentOf({
+    duration: videoSeconds(),
+    milliseconds: Math.round(player.time * 1_000),
+    bars: list.filled,
+    subtitles,
+    isHighlighted: look.values['highlight'] !== undefined,
+  });
 }
 
 /** Returns overlays in the form that the API takes. */
@@ -261,9 +258,15 @@ function requestPreview(): void {
   preview.request({
     ...previewSize(size, maxSide),
     overlays: overlays(),
-    look: look.fields,
+    look: lookFields(),
     ...(moment && { moment }),
   });
+  if (moment) subtitles.requestPages(previewSize(size, maxSide), moment, lookFields());
+}
+
+/** The style, the safe area and the size of pages. */
+function lookFields(): Readonly<Record<string, string>> {
+  return { ...look.fields, ...subtitles.fields };
 }
 
 function editedRequest(): EditedRequest | undefined {
@@ -275,7 +278,7 @@ function editedRequest(): EditedRequest | undefined {
     canvas: canvas && { width: canvas.width, height: canvas.height },
     overlays: overlays(),
     captions: isVideo() ? subtitles.captions : undefined,
-    look: look.fields,
+    look: lookFields(),
     ...output.values,
   };
 }

@@ -10,6 +10,13 @@ export interface TimelineBar {
   readonly end?: number;
 }
 
+/** A page of subtitles or of a transcript. */
+interface TimelineCue {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
 export interface TimelineOptions {
   readonly root: HTMLElement;
   /** `done` is true at the end of a drag. An end at the edge of the video is undefined. */
@@ -54,11 +61,7 @@ export class Timeline {
   }
 
   /** Without a length, there is no video and no timeline. Subtitles are shown but have no ends to drag. */
-  show(
-    seconds: number | undefined,
-    bars: readonly TimelineBar[],
-    cues: readonly { readonly start: number; readonly end: number }[] | undefined,
-  ): void {
+  show(seconds: number | undefined, bars: readonly TimelineBar[], cues: readonly TimelineCue[] | undefined): void {
     this.#options.root.hidden = seconds === undefined;
     this.#seconds = seconds ?? 0;
     this.#bars = cues === undefined ? bars : [];
@@ -163,12 +166,16 @@ export class Timeline {
     }
   }
 
-  #cueRow(cues: readonly { readonly start: number; readonly end: number }[]): HTMLElement {
+  #cueRow(cues: readonly TimelineCue[]): HTMLElement {
     const row = document.createElement('div');
     row.className = 'track cues';
-    for (const { start, end } of cues) {
+    for (const { text, start, end } of cues) {
       const span = document.createElement('div');
       span.className = 'span';
+      span.title = text;
+      const label = document.createElement('span');
+      label.textContent = text;
+      span.append(label);
       span.style.left = `${this.#percent(start)}%`;
       span.style.width = `${Math.max(0.5, this.#percent(end) - this.#percent(start))}%`;
       row.append(span);
