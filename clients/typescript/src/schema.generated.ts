@@ -1338,6 +1338,8 @@ export interface components {
          *     `invalid_idempotency_key`: `idempotency-key` must be 1 to 255 printable ASCII characters. A UUID works well.
          *
          *     `async_disabled`: This server keeps no results. Send the request without `async`, `deliver`, `put_url` and `prefer: respond-async`.
+         *
+         *     `transcription_disabled`: This server has no transcription service, or your plan has no captions from speech; `detail` says which. Send a transcript in `captions` instead.
          */
         Error400: {
             headers: {
@@ -1361,7 +1363,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "malformed_body" | "invalid_fields" | "invalid_idempotency_key" | "async_disabled";
+                    code?: "malformed_body" | "invalid_fields" | "invalid_idempotency_key" | "async_disabled" | "transcription_disabled";
                 };
             };
         };
@@ -1597,6 +1599,10 @@ export interface components {
          *
          *     `cannot_fit`: Even at the lowest quality, the file is larger than `max_bytes`; `limit` and `actual` are in bytes. Raise `max_bytes`, or make the file smaller with `fit`. If this showed only after encoding, the render is charged.
          *
+         *     `no_sound`: Captions from speech need a video with sound that can be decoded. Send the captions, or a video with sound.
+         *
+         *     `no_speech`: The transcription service found no words in the sound of the video. Check the sound and `lang`.
+         *
          *     `asset_undecodable`: The format is supported, but the file is damaged or incomplete. Export it again.
          *
          *     `asset_unreachable`: The server of `asset_url` is unreachable, too slow or responds with an error, whose status is in `upstream_status`. Check that the URL works without signing in.
@@ -1625,7 +1631,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "idempotency_mismatch" | "at_out_of_range" | "cannot_fit" | "asset_undecodable" | "asset_unreachable" | "strict_warnings";
+                    code?: "idempotency_mismatch" | "at_out_of_range" | "cannot_fit" | "no_sound" | "no_speech" | "asset_undecodable" | "asset_unreachable" | "strict_warnings";
                 };
             };
         };
@@ -1700,7 +1706,11 @@ export interface components {
                 };
             };
         };
-        /** @description `delivery_failed`: The server of `put_url` is unreachable, too slow or refuses the file; `upstream_status` has the status of its response. Check that the URL has not expired and allows `PUT` with this content type. */
+        /**
+         * @description `transcription_failed`: The transcription service failed; `detail` says how. Nothing was charged. Try again, or ask the operator.
+         *
+         *     `delivery_failed`: The server of `put_url` is unreachable, too slow or refuses the file; `upstream_status` has the status of its response. Check that the URL has not expired and allows `PUT` with this content type.
+         */
         Error502: {
             headers: {
                 "content-length": components["headers"]["content-length"];
@@ -1723,7 +1733,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "delivery_failed";
+                    code?: "transcription_failed" | "delivery_failed";
                 };
             };
         };

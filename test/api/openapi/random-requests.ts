@@ -37,6 +37,8 @@ const SUBTITLES = '1\n00:00:00,000 --> 00:00:01,000\nHello\n';
 const DELIVERY = ['deliver', 'webhook_url', 'put_url', 'put_headers'];
 const CAPTION_KINDS = ['text', 'overlays', 'captions'];
 const FILE_KINDS = ['asset', 'asset_url', 'canvas'];
+/** Fields that need others, or a video. */
+const FRAME = ['fit', 'at', 'max_bytes', 'duration', 'fps'];
 
 /** Values that a schema can't describe, or whose whole range would take too long to render. */
 function specialFields(world: World): Readonly<Record<string, fc.Arbitrary<unknown>>> {
@@ -142,13 +144,18 @@ function plausibleFields(
   file: string,
   { assets, urls }: World,
 ): Record<string, unknown> {
-  const others = new Set([...CAPTION_KINDS, ...FILE_KINDS, 'position', ...DELIVERY, 'format']);
+  const others = new Set([...CAPTION_KINDS, ...FILE_KINDS, 'position', ...DELIVERY, 'format', ...FRAME]);
   const kept = Object.entries(fields).filter(([name]) => name === captions || !others.has(name));
   return {
     ...(captions === 'text' ? { text: 'Hello' } : { overlays: [{ text: 'Hello' }] }),
     ...(file === 'canvas' && { width: 100, height: 80 }),
     ...(file === 'asset' && { asset: assets[0] }),
     ...(file === 'asset_url' && { asset_url: urls[0] }),
+    ...(file !== 'canvas' && 'fit' in fields && { fit: 'crop', width: 100, height: 80 }),
+    ...(file !== 'canvas' &&
+      'format' in fields &&
+      'max_bytes' in fields &&
+      !('quality' in fields) && { max_bytes: 50_000 }),
     ...('format' in fields && { format: file === 'canvas' ? 'webp' : 'jpeg' }),
     ...(fields['async'] !== true && 'deliver' in fields && { deliver: fields['deliver'] }),
     ...(fields['async'] === true && 'webhook_url' in fields && { webhook_url: urls[0] }),
