@@ -244,7 +244,7 @@ describe('a link to a finished render', () => {
       renderId: 'r',
       caller: CALLER,
       form: { fields: [], isJson: true },
-      parsed: { asset: undefined },
+      parsed: { asset: undefined, delivery: {} },
       credits: 1,
       remembered: undefined,
       finished: {

@@ -223,7 +223,7 @@ describe('captions from speech that are refused', () => {
     ['a video without sound', () => form({ asset: silent, captions: 'auto' }), 422, 'no_sound'],
     [
       'an image',
-      () => form({ asset: readFileSync(path.join('assets', 'frog.webp')), captions: 'auto' }),
+      () => form({ asset: readFileSync(path.join('assets', 'cairn.webp')), captions: 'auto' }),
       400,
       'invalid_fields',
     ],

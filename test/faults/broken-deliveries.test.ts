@@ -79,6 +79,7 @@ async function start(): Promise<void> {
     sender: new FileSender(new AbortController().signal, maxSeconds),
     links: { isAsyncAvailable: () => true },
     styles: { resolve: async (_accountId: string, form: unknown) => form },
+    speechCaptions: { assertAvailable: () => undefined },
     fetcher: { policy: new FetchPolicy('off', []) },
     logger,
     metrics,
