@@ -179,8 +179,12 @@ describe.each(LANGUAGES)('code in $title', ({ language, installed }) => {
 });
 
 describe('the guides, the reference and the README', () => {
+  /** Requests that need a bucket, a transcription service or files as large as those of a phone. Other tests send such ones. */
+  const ELSEWHERE = new Set(['buckets.md', 'speech-captions.md', 'ready-to-post.md']);
   const documents = [
-    ...readdirSync(path.join(ROOT, 'docs/guides')).map((name) => `docs/guides/${name}`),
+    ...readdirSync(path.join(ROOT, 'docs/guides'))
+      .filter((name) => !ELSEWHERE.has(name))
+      .map((name) => `docs/guides/${name}`),
     'docs/api.md',
     'README.md',
   ];

@@ -80,9 +80,16 @@ async function post(path: string, body: object): Promise<{ readonly id: string }
   return JSON.parse(response.body.toString('utf8')) as { id: string };
 }
 
+async function saveStyle(name: string): Promise<void> {
+  const body = { mediaType: 'application/json', fields: { preset: 'box' } };
+  const response = await send(`/v1/styles/${name}`, 'PUT', { ...PLAIN, headers: { 'x-api-key': server.key }, body });
+  learn('/v1/styles/{name}', response);
+}
+
 it('the OpenAPI document describes every response to random requests', async () => {
   const rounds = randomCases({ usually: 12, all: 100 });
   await post('/v1/overlay', { text: 'Hello', width: 100, height: 80, deliver: 'url' });
+  for (const name of ['one', 'two', 'three', 'four']) await saveStyle(name);
   // Renders have the most fields.
   const repeated = OPERATIONS.flatMap((one) => (one.path === '/v1/overlay' ? [one, one, one, one, one, one] : [one]));
   const cases = repeated.map((described, index) => ({
@@ -179,12 +186,17 @@ async function encode({ mediaType, fields }: RandomBody): Promise<{ mediaType: s
 function learn(path: string, { status, headers, body }: ReceivedResponse): void {
   if (headers['etag'] !== undefined) world.etags.push(headers['etag']);
   if (status >= 300 || headers['content-type']?.startsWith('application/json') !== true) return;
-  const { id, output } = JSON.parse(body.toString('utf8')) as { id?: string; output?: { url: string | null } | null };
+  const { id, name, output } = JSON.parse(body.toString('utf8')) as {
+    id?: string;
+    name?: string;
+    output?: { url: string | null } | null;
+  };
   const collections: Readonly<Record<string, string>> = {
     '/v1/overlay': '/v1/renders',
     '/v1/webhook-endpoints/{id}/test': '/v1/webhook-deliveries',
   };
   if (id !== undefined) remember(collections[path] ?? collectionOf(path), id);
+  if (path === '/v1/styles/{name}' && name !== undefined) remember('/v1/styles', name);
   if (typeof output?.url !== 'string') return;
   remember('/v1/results', must(new URL(output.url).pathname.split('/').at(-1), 'the name of the result'));
 }
