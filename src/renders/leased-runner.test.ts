@@ -65,9 +65,9 @@ it('the runner claims as many jobs as there is room for, and another when one en
 it('the runner renews the lease of a running job, and aborts the job when its lease is lost', async () => {
   const [kept, lost] = [new HeldJob('kept'), new HeldJob('lost')];
   const { ended } = runnerOf([kept, lost]);
-  await vi.advanceTimersByTimeAsync(3_001);
+  await vi.advanceTimersByTimeAsync(2_001);
   lost.isOurs = false;
-  await vi.advanceTimersByTimeAsync(3_000);
+  await vi.advanceTimersByTimeAsync(2_000);
   expect([kept.renewals, lost.renewals, ended]).toEqual([2, 2, ['lost']]);
   expect([kept.reason, lost.reason]).toEqual([undefined, expect.any(LeaseLost)]);
 });

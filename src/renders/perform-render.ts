@@ -20,7 +20,6 @@ import type { RenderFacts } from '../render/render.ts';
 import { composeSoundRecipe } from '../render/video-recipe.ts';
 import { mediaWarnings, type RenderWarning, uniqueWarnings } from '../render/warnings.ts';
 import { renderHeaders, type RenderHeaders } from './render-headers.ts';
-import type { StoredCaptions } from './render-result.ts';
 import type { RenderSpeech } from './speech-captions.ts';
 import { assertNoWarnings, layoutOf, webVttOf } from './strict.ts';
 
@@ -68,6 +67,12 @@ export interface RenderOrder<Paid extends Payment, Result> {
   readonly onWaiting?: () => void;
   /** Called when the renderer failed. */
   readonly onFailure?: (error: unknown) => Promise<void>;
+}
+
+/** Captions from speech as they are stored: their language, and their pages as WebVTT. */
+interface StoredCaptions {
+  readonly language: string | null;
+  readonly webVtt: string | null;
 }
 
 /** The finished file, and facts about it. */

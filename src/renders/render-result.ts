@@ -33,7 +33,6 @@ const resultSchema = z.object({
 });
 
 export type RenderResult = z.infer<typeof resultSchema>;
-export type StoredCaptions = NonNullable<RenderResult['captions']>;
 
 /** Headers about this one response, not about the file. */
 const NOT_STORED: ReadonlySet<string> = new Set(['server-timing', 'x-render-duration-ms']);

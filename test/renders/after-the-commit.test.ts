@@ -98,6 +98,8 @@ async function begin(database: TestDatabase): Promise<void> {
     admission,
     keyRoute: createKeyRoute({ authenticator: { authenticate: async () => caller }, marketplace, admission } as never),
     runner: { cancel: () => undefined },
+    styles: { resolveAll: async (_accountId: string, forms: unknown) => forms },
+    speechCaptions: { assertAvailable: () => undefined },
     fetcher: { policy: new FetchPolicy('off', []) },
     shutdown: new AbortController().signal,
   } as unknown as BatchDependencies;

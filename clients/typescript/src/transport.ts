@@ -15,7 +15,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   /**
    * Milliseconds to wait for the response to begin, per attempt. Default: 300,000, which is also the most that the `fetch` of
-   * Node.js can wait. In browsers and with a `fetch` of your own, `Infinity` waits without a limit.
+   * Node.js can wait. `Infinity` waits as long as `fetch` does: without a limit in browsers and with a `fetch` of your own.
    */
   readonly timeoutMs?: number | undefined;
   /** Headers to send besides those of the client. */
@@ -91,7 +91,7 @@ async function tryOnce<Result>(
 ): Promise<Result | StorybarError> {
   options.signal?.throwIfAborted();
   const timeoutMs = options.timeoutMs ?? settings.timeoutMs;
-  if (settings.fetch === undefined && timeoutMs > LONGEST_TIMEOUT_MS) throw tooLong(timeoutMs);
+  if (settings.fetch === undefined && isLonger(timeoutMs)) throw tooLong(timeoutMs);
   const controller = new AbortController();
   const timeout = new StorybarTimeoutError(`No response within ${timeoutMs} ms.`);
   const timer = setTimeout(() => controller.abort(timeout), Math.min(timeoutMs, LONGEST_TIMER_MS));
@@ -115,6 +115,10 @@ async function tryOnce<Result>(
 }
 
 const globalFetch: typeof fetch = (...args) => fetch(...args);
+
+function isLonger(timeoutMs: number): boolean {
+  return Number.isFinite(timeoutMs) && timeoutMs > LONGEST_TIMEOUT_MS;
+}
 
 function tooLong(timeoutMs: number): StorybarError {
   return new StorybarError(

@@ -158,17 +158,14 @@ test('asks for the state of a render more often when the caller follows its prog
   assert.deepEqual(queries, ['?wait=20', '?wait=2']);
 });
 
-test('waits without a limit when the timeout is infinite, with a fetch that can', async () => {
-  const client = standIn({ fetch: async (...args) => await fetch(...args) });
-  const render = await client.caption({ width: 16, height: 16, text: 'fine' }, { timeoutMs: Infinity });
+test('waits without a limit of its own when the timeout is infinite', async () => {
+  const render = await standIn().caption({ width: 16, height: 16, text: 'fine' }, { timeoutMs: Infinity });
   assert.equal(Buffer.from(await render.bytes()).toString(), 'attempt 1');
 });
 
 test('refuses a timeout that the fetch of Node.js cannot keep, and names the way that works', async () => {
-  for (const timeoutMs of [300_001, Infinity]) {
-    const caption = standIn().caption({ width: 16, height: 16, text: 'fine' }, { timeoutMs });
-    assert.match((await rejection(caption, StorybarError)).message, /300000 ms.*`startRender` and `waitFor`/u);
-  }
+  const caption = standIn().caption({ width: 16, height: 16, text: 'fine' }, { timeoutMs: 300_001 });
+  assert.match((await rejection(caption, StorybarError)).message, /300000 ms.*`startRender` and `waitFor`/u);
 });
 
 test('sends the headers of the client and of the request, and returns the id of the request', async () => {

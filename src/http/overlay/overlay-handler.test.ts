@@ -102,6 +102,7 @@ function standIns(): OverlayDependencies {
     },
     links: { isAsyncAvailable: () => true },
     styles: { resolve: async (_accountId: string, form: unknown) => form },
+    speechCaptions: { assertAvailable: () => undefined },
     fetcher: { policy: new FetchPolicy('off', []) },
     reservations: { reserve: stepOf('reserve', () => reservation) },
     sender: {
