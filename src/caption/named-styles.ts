@@ -73,7 +73,7 @@ type Resolve = (style: unknown, pointer: string, isOfRequest: boolean) => unknow
 
 /** Text of a form that isn't valid JSON stays as it is, and the parser reports it. */
 function mapField(field: FormField, index: number, isJson: boolean, resolve: Resolve): FormField {
-  const map = MAPPED_FIELDS[field.name];
+  const map = MAPPED_FIELDS.get(field.name);
   if (map === undefined) return field;
   if (isJson) return withValue(field, map(field.value, index, resolve));
   if (typeof field.value !== 'string') return field;
@@ -95,14 +95,18 @@ function readText(text: string): unknown {
   }
 }
 
-const MAPPED_FIELDS: Readonly<Record<string, (value: unknown, index: number, resolve: Resolve) => unknown>> = {
-  style: (value, _index, resolve) => resolve(value, '#/style', true),
-  overlays: (value, index, resolve) => {
-    if (!Array.isArray(value)) return mapOverlay(value, `#/overlays/${index}`, resolve);
-    const mapped = value.map((one: unknown, place) => mapOverlay(one, `#/overlays/${place}`, resolve));
-    return mapped.every((one, place) => one === value[place]) ? value : mapped;
-  },
-};
+/** A map, because a field may have the name of something that every object has. */
+const MAPPED_FIELDS = new Map<string, (value: unknown, index: number, resolve: Resolve) => unknown>([
+  ['style', (value, _index, resolve) => resolve(value, '#/style', true)],
+  [
+    'overlays',
+    (value, index, resolve) => {
+      if (!Array.isArray(value)) return mapOverlay(value, `#/overlays/${index}`, resolve);
+      const mapped = value.map((one: unknown, place) => mapOverlay(one, `#/overlays/${place}`, resolve));
+      return mapped.every((one, place) => one === value[place]) ? value : mapped;
+    },
+  ],
+]);
 
 function mapOverlay(overlay: unknown, pointer: string, resolve: Resolve): unknown {
   if (typeof overlay !== 'object' || overlay === null || !('style' in overlay)) return overlay;
