@@ -82,7 +82,10 @@ async function compareAll(options: BenchOptions, rounds: number, onExit: (stop: 
   console.log(`${await reportJpegOutput(large, rounds)}\n`);
   console.log(`${await reportTurnedJpeg(story, rounds * SMALL_ROUNDS_PER_ROUND)}\n`);
   console.log(`${await reportTurnedJpeg(large, rounds)}\n`);
-  console.log(`${await reportStyles(story, rounds * SMALL_ROUNDS_PER_ROUND)}\n`);
+  for (const format of ['png', 'jpeg'] as const) {
+    console.log(`${await reportStyles(story, rounds * SMALL_ROUNDS_PER_ROUND, format)}\n`);
+    console.log(`${await reportStyles(large, rounds, format)}\n`);
+  }
 
   const overlays = (await measureOverlays(rounds)).map((series) => {
     return { name: series.name, ms: median(series.times), row: [...timeRow(series), fixed(series.last / 1e3, 1)] };

@@ -21,6 +21,7 @@ export function sleepingRenderer(renderMs: number, outputBytes: number): Rendere
       enter: () => undefined,
       probe: async (): Promise<AssetProbe> => ({ kind: 'image', width: 1080, height: 1920, isSrgb: true }),
       render: async (job) => await render(signal, job),
+      assertFeasible: () => undefined,
       leave: () => undefined,
       close: () => undefined,
     }),

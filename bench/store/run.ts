@@ -1,10 +1,11 @@
 // Measures the cost of reserving and settling credits on each database, with every commit flushed to disk: first one
-// render at a time, then 16 concurrently.
+// render at a time, then 16 concurrently. Then what a saved style adds to a request.
 
 import { randomUUID } from 'node:crypto';
 import { must } from '../../src/primitives/must.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { createPostgres } from '../../test/postgres-server.ts';
+import { measureSavedStyle } from './saved-style.ts';
 import { postgresDatabase, sqliteDatabase, type TestDatabase } from '../../test/store/databases.ts';
 
 const RENDERS = 1_000;
@@ -30,6 +31,9 @@ async function measure(name: string, database: TestDatabase): Promise<void> {
       `${name}, ${concurrency} concurrent: reserve + settle p50 ${quantile(0.5)} ms, p99 ${quantile(0.99)} ms, ${Math.round(perSecond)} renders/s`,
     );
   }
+  const { added, key } = await measureSavedStyle(store, must(accounts[0], 'first account'));
+  const ratio = (added / key).toFixed(1);
+  console.log(`${name}: a saved style adds ${added.toFixed(2)} ms to a request, ${ratio} times the lookup of its key`);
   await database.remove();
 }
 

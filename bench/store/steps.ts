@@ -46,6 +46,8 @@ async function newRender({ accounts }: Store, id: string, mode: 'live' | 'test' 
 
 const RENDERS: readonly Step[] = [
   { name: 'claim a render', run: async ({ renders }) => await renders.claim('image') },
+  // Its statements are prepared by now, as on a server that runs.
+  { name: 'claim the next render', run: async ({ renders }) => await renders.claim('image') },
   { name: 'claim a render of an empty lane', run: async ({ renders }) => await renders.claim('video') },
   {
     name: 'accept a render',

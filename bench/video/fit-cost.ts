@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { FIT_MODES, type FitMode } from '../../src/caption/fit.ts';
+import type { Size } from '../../src/layout/geometry.ts';
 import { sniff, type VideoFormat } from '../../src/media/sniff.ts';
 import { probeVideo } from '../../src/media/video/probe/probe.ts';
 import { renderClip } from '../../src/render/clip.ts';
@@ -18,7 +19,10 @@ import { fixed, formatTable } from '../image/table.ts';
 import { OVERLAYS } from './overlays.ts';
 
 const CLIP = path.join(import.meta.dirname, '../../examples/toy-frog.mp4');
-const SIZE = { width: 720, height: 1_280 };
+const SIZES = [
+  { width: 720, height: 1_280 },
+  { width: 1_280, height: 720 },
+];
 const TURNS = Number(process.env['BENCH_RUNS'] ?? 3);
 
 const tools = createRenderTools();
@@ -32,11 +36,11 @@ async function cpuMs(run: () => Promise<unknown>): Promise<number> {
   return (user + system) / 1_000;
 }
 
-async function measureFit(clip: string): Promise<string[]> {
+async function measureFit(clip: string, size: Size): Promise<string[]> {
   const format = sniff(readFileSync(clip).subarray(0, 256)) as VideoFormat;
   const probe = probeVideo(clip, format, { maxSide: DEFAULT_VIDEO_LIMITS.videoSide });
   const render = async (mode: FitMode): Promise<number> => {
-    const fit = { mode, color: '#000000', ...SIZE };
+    const fit = { mode, color: '#000000', ...size };
     const recipe = composeVideoRecipe(probe, OVERLAYS, DEFAULT_VIDEO_LIMITS, { fit });
     return await cpuMs(async () => await renderOnVideo(recipe, clip, output, tools));
   };
@@ -46,7 +50,7 @@ async function measureFit(clip: string): Promise<string[]> {
     turns.push({ pad: await render('pad'), blur: await render('blur'), crop: await render('crop') });
   }
   const ratios = FIT_MODES.map((mode) => `${fixed(median(turns.map((times) => times[mode] / times.pad)), 2)}x`);
-  const name = `${path.basename(clip)}, ${probe.width}x${probe.height} to ${SIZE.width}x${SIZE.height}`;
+  const name = `${path.basename(clip)}, ${probe.width}x${probe.height} to ${size.width}x${size.height}`;
   return [name, ...ratios];
 }
 
@@ -71,7 +75,7 @@ async function measureClip(format: 'webm' | 'mov' | 'apng'): Promise<string[]> {
 const clips = process.argv.length > 2 ? process.argv.slice(2) : [CLIP];
 try {
   const fits = [['processor time relative to pad', ...FIT_MODES]];
-  for (const clip of clips) fits.push(await measureFit(clip));
+  for (const clip of clips) for (const size of SIZES) fits.push(await measureFit(clip, size));
   console.log(formatTable(fits));
   const transparent = [['10 s of ten captions, 1080x1920', 'processor time, s']];
   for (const format of ['webm', 'mov', 'apng'] as const) transparent.push(await measureClip(format));
