@@ -1,5 +1,5 @@
 // A stand-in for what the service can't show on demand: temporary errors. It renders nothing, and reports the requests
-// it got to tests. It also serves the example files for `asset_url`, and receives webhooks.
+// it got to tests. It also serves the example files for `asset_url`, stores files for `put_url`, and receives webhooks.
 
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -61,12 +61,14 @@ class Service {
   readonly #webhooks: ReceivedWebhook[] = [];
   readonly #attempts = new Map<string, number>();
   readonly #seen: SeenRequest[] = [];
+  readonly #files = new Map<string, Buffer>();
 
   async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = 'GET', headers, url = '/' } = request;
     const [, area, name = ''] = url.split('/');
     const body = await readBody(request);
     if (area === 'files') await sendFile(name, response);
+    else if (area === 'bucket') this.#bucket(method, name.split('?', 1)[0] ?? '', body, response);
     else if (area === 'seen') json(response, this.#seen);
     else if (area === 'hooks' && method === 'GET') {
       // Returns the webhooks that `POST` requests sent to the same URL.
@@ -83,6 +85,14 @@ class Service {
       else if (url === '/v1/overlay') this.#overlay(request, body, response);
       else problem(response, 404, 'not_found');
     }
+  }
+
+  /** Stores files that `PUT` requests send, and returns them, like a bucket. */
+  #bucket(method: string, name: string, body: Buffer, response: ServerResponse): void {
+    if (method === 'PUT') this.#files.set(name, body);
+    const file = this.#files.get(name);
+    if (file === undefined) response.writeHead(404).end();
+    else response.end(method === 'PUT' ? '' : file);
   }
 
   /** The text of the caption decides the response. */

@@ -3,17 +3,17 @@
 
 import path from 'node:path';
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
-import { type Render, type Storybar, StorybarTimeoutError } from '@storybar/client';
+import { type AsyncCaptionRequest, type Render, type Storybar, StorybarTimeoutError } from '@storybar/client';
 import { allowedFile } from './files.ts';
-import type { ImageInput, VideoInput } from './inputs.ts';
-import { saveResult, stillRendering } from './results.ts';
+import type { CaptionsInput, ImageInput, VideoInput } from './inputs.ts';
+import { saveResult, sentResult, stillRendering } from './results.ts';
 
 export class Captioning {
   readonly #storybar: Storybar;
   readonly #directory: string;
   readonly #waitSeconds: number;
-  /** The names of the sources of renders that weren't finished when their tool returned. */
-  readonly #sources = new Map<string, string>();
+  /** The names for the results of renders that weren't finished when their tool returned. */
+  readonly #names = new Map<string, string>();
 
   constructor({
     storybar,
@@ -29,20 +29,29 @@ export class Captioning {
     this.#waitSeconds = waitSeconds;
   }
 
-  async image({ file, url, ...fields }: ImageInput, { mcpReq }: ServerContext): Promise<CallToolResult> {
+  async image({ file, url, ...input }: ImageInput, context: ServerContext): Promise<CallToolResult> {
     const source = await this.#source(file, url);
-    const render = await this.#storybar.caption({ ...fields, ...source.fields }, { signal: mcpReq.signal });
+    const fields = withLook(input);
+    if (fields.put_url !== undefined) return await this.#start({ ...fields, ...source.fields }, source.name, context);
+    const { signal } = context.mcpReq;
+    const render = await this.#storybar.caption({ ...fields, ...source.fields }, { signal });
     return await saveResult(render, source.name, this.#directory);
   }
 
-  async video({ file, url, style, ...input }: VideoInput, context: ServerContext): Promise<CallToolResult> {
-    const { highlight, case: letters, ...fields } = input;
+  async video({ file, url, ...input }: VideoInput, context: ServerContext): Promise<CallToolResult> {
     const source = await this.#source(file, url);
-    const isPlain = highlight === undefined && letters === undefined;
-    const look = isPlain ? style : { preset: style, highlight, case: letters };
+    return await this.#start({ ...withLook(input), ...source.fields }, source.name, context);
+  }
+
+  /** Renders captions alone, as a transparent image or video. */
+  async captions(input: CaptionsInput, context: ServerContext): Promise<CallToolResult> {
+    return await this.#start(withLook(input), 'captions', context);
+  }
+
+  async #start(fields: AsyncCaptionRequest, name: string, context: ServerContext): Promise<CallToolResult> {
     const { signal } = context.mcpReq;
-    const { id } = await this.#storybar.startRender({ ...fields, style: look, ...source.fields }, { signal });
-    this.#sources.set(id, source.name);
+    const { id } = await this.#storybar.startRender(fields, { signal });
+    this.#names.set(id, name);
     return await this.finish(id, context);
   }
 
@@ -58,13 +67,10 @@ export class Captioning {
     try {
       const timeoutMs = hasProgress ? Infinity : this.#waitSeconds * 1_000;
       const render = await this.#storybar.waitFor(id, { signal, timeoutMs, onProgress });
-      const result = await saveResult(
-        await this.#storybar.download(render, { signal }),
-        this.#sources.get(id) ?? id,
-        this.#directory,
-      );
-      this.#sources.delete(id);
-      return result;
+      const name = this.#names.get(id) ?? id;
+      this.#names.delete(id);
+      if (render.output.url === null) return sentResult(render);
+      return await saveResult(await this.#storybar.download(render, { signal }), name, this.#directory);
     } catch (error) {
       if (error instanceof StorybarTimeoutError && latest !== undefined) return stillRendering(latest);
       if (signal.aborted) await this.#storybar.cancelRender(id);
@@ -74,10 +80,25 @@ export class Captioning {
 
   async #source(file: string | undefined, url: string | undefined) {
     if (file !== undefined) {
-      return { name: path.basename(file), fields: { asset: await allowedFile(this.#directory, file) } };
+      return { name: captioned(file), fields: { asset: await allowedFile(this.#directory, file) } };
     }
-    return { name: path.posix.basename(new URL(url ?? '').pathname), fields: { asset_url: url } };
+    return { name: captioned(new URL(url ?? '').pathname), fields: { asset_url: url } };
   }
+}
+
+/** The result of `beach.jpg` is `beach-captioned`, with the extension of its format. */
+function captioned(source: string): string {
+  return `${path.parse(source).name || 'video'}-captioned`;
+}
+
+type LookInput = Pick<VideoInput, 'style' | 'font' | 'logo'> & Partial<Pick<VideoInput, 'highlight' | 'case'>>;
+
+/** The parts of the style that are arguments of their own become part of it. */
+export function withLook<Input extends LookInput>(input: Input) {
+  const { style, font, logo, highlight, case: letters, ...fields } = input;
+  const parts = { font, logo: logo === undefined ? undefined : { id: logo }, highlight, case: letters };
+  const isPlain = Object.values(parts).every((part) => part === undefined);
+  return { ...fields, style: isPlain ? style : { preset: style, ...parts } };
 }
 
 /** A progress that can't be sent is no reason to give up: the result is sent the same way. */

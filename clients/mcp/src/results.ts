@@ -4,7 +4,7 @@ import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { type Render, type RenderedFile, StorybarError } from '@storybar/client';
+import { type Render, type RenderedFile, StorybarError, type SucceededRender } from '@storybar/client';
 import * as z from 'zod';
 import { ForbiddenFileError } from './files.ts';
 import { FORMATS } from './lists.generated.ts';
@@ -15,8 +15,10 @@ import { FORMATS } from './lists.generated.ts';
  */
 const LARGEST_INLINE_BYTES = 700_000;
 
-export const FINISHED = z.object({
-  file: z.string(),
+const FINISHED = z.object({
+  file: z.string().optional(),
+  /** The status of the bucket, for a file that was sent to a `put_url` instead of being saved. */
+  put_status: z.number().nullable().optional(),
   content_type: z.string(),
   bytes: z.number(),
   warnings: z.array(z.string()),
@@ -24,17 +26,17 @@ export const FINISHED = z.object({
   credits_remaining: z.number().optional(),
 });
 
-/** Without `file`, the video is still being rendered. */
-export const FINISHED_OR_RENDERING = FINISHED.partial().extend({
+/** With `render_id`, the file is still being rendered. */
+export const RESULT = FINISHED.partial().extend({
   render_id: z.string().optional(),
   progress: z.number().optional(),
 });
 
-/** Saves the file as `beach-captioned.png` for the source `beach.jpg`, or with a number if that exists. */
-export async function saveResult(render: RenderedFile, source: string, directory: string): Promise<CallToolResult> {
+/** Saves the file under this name, or with a number if that exists. */
+export async function saveResult(render: RenderedFile, name: string, directory: string): Promise<CallToolResult> {
   const { contentType } = render;
   const extension = FORMATS.find(({ mediaType }) => mediaType === contentType)?.extension ?? 'bin';
-  const file = await newFile(directory, `${path.parse(source).name || 'video'}-captioned`, extension);
+  const file = await newFile(directory, name, extension);
   await render.save(file);
   const { size = 0 } = render;
   const facts: z.infer<typeof FINISHED> = {
@@ -45,13 +47,25 @@ export async function saveResult(render: RenderedFile, source: string, directory
     credits_charged: render.creditsCharged ?? 0,
     ...(render.creditsRemaining !== undefined && { credits_remaining: render.creditsRemaining }),
   };
-  const name = path.basename(file);
-  const link = { type: 'resource_link' as const, uri: pathToFileURL(file).href, name, mimeType: contentType, size };
+  const link = {
+    type: 'resource_link' as const,
+    uri: pathToFileURL(file).href,
+    name: path.basename(file),
+    mimeType: contentType,
+    size,
+  };
   const isInline = contentType.startsWith('image/') && size <= LARGEST_INLINE_BYTES;
   const image = isInline
     ? [{ type: 'image' as const, mimeType: contentType, data: (await readFile(file)).toString('base64') }]
     : [];
   return { content: [{ type: 'text', text: JSON.stringify(facts) }, ...image, link], structuredContent: facts };
+}
+
+/** The file is in the bucket of the caller, and no copy is kept. */
+export function sentResult({ output, warnings, credits }: SucceededRender): CallToolResult {
+  const { content_type, bytes, put_status } = output;
+  const facts = { content_type, bytes, warnings, credits_charged: credits ?? 0, put_status };
+  return { content: [{ type: 'text', text: JSON.stringify(facts) }], structuredContent: facts };
 }
 
 /** Creates an empty file, so that two renders at a time never write to the same one, and none overwrites an older file. */
@@ -69,7 +83,7 @@ async function newFile(directory: string, name: string, extension: string): Prom
 
 /** Tells the assistant how to get the result of a video that isn't finished. */
 export function stillRendering({ id, progress }: Render): CallToolResult {
-  const text = `The video is still being rendered (${Math.round(progress * 100)} %). Call get_video with the id ${id} to wait for it.`;
+  const text = `The file is still being rendered (${Math.round(progress * 100)} %). Call get_video with the id ${id} to wait for it.`;
   return { content: [{ type: 'text', text }], structuredContent: { render_id: id, progress } };
 }
 

@@ -3,9 +3,17 @@
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { Storybar } from '@storybar/client';
 import packageJson from '../package.json' with { type: 'json' };
-import { Captioning } from './captioning.ts';
-import { IMAGE_INPUT, LAYOUT_INPUT, RENDER_INPUT, USAGE_INPUT, VIDEO_INPUT } from './inputs.ts';
-import { FINISHED, FINISHED_OR_RENDERING, orExplain } from './results.ts';
+import { Captioning, withLook } from './captioning.ts';
+import {
+  CAPTIONS_INPUT,
+  IMAGE_INPUT,
+  LAYOUT_INPUT,
+  NO_INPUT,
+  RENDER_INPUT,
+  USAGE_INPUT,
+  VIDEO_INPUT,
+} from './inputs.ts';
+import { orExplain, RESULT } from './results.ts';
 import type { Settings } from './settings.ts';
 
 const SPENDS = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true };
@@ -33,7 +41,7 @@ function registerCaptionTools(server: McpServer, captioning: Captioning): void {
         'Puts caption bars on a JPEG, PNG, WebP, HEIC, AVIF or GIF image and saves it. Costs 1 credit. The image is part of the result if ' +
         'it is small; otherwise the result links to the saved file.',
       inputSchema: IMAGE_INPUT,
-      outputSchema: FINISHED,
+      outputSchema: RESULT,
       annotations: SPENDS,
     },
     async (args, context) => await orExplain(async () => await captioning.image(args, context)),
@@ -43,21 +51,34 @@ function registerCaptionTools(server: McpServer, captioning: Captioning): void {
     {
       title: 'Caption a video',
       description:
-        'Puts caption bars on an MP4, MOV, WebM or Matroska video, saves an MP4 and links to it. Costs 1 credit per started ' +
-        '5 seconds. Long videos take minutes: if the result has no file yet, call get_video with its render_id.',
+        'Puts caption bars on an MP4, MOV, WebM or Matroska video, saves an MP4, or with `at` a cover image, and links to it. Costs ' +
+        '1 credit per started 5 seconds, and a cover usually 1 credit. Long videos take minutes: if the result has no file yet, call get_video with its render_id.',
       inputSchema: VIDEO_INPUT,
-      outputSchema: FINISHED_OR_RENDERING,
+      outputSchema: RESULT,
       annotations: SPENDS,
     },
     async (args, context) => await orExplain(async () => await captioning.video(args, context)),
   );
   server.registerTool(
+    'render_captions',
+    {
+      title: 'Render captions alone',
+      description:
+        'Renders caption bars without a photo or video: a transparent image, or with `duration` a transparent video for editors and ' +
+        'web pages. Costs 1 credit, and a video 1 credit per started 5 seconds.',
+      inputSchema: CAPTIONS_INPUT,
+      outputSchema: RESULT,
+      annotations: SPENDS,
+    },
+    async (args, context) => await orExplain(async () => await captioning.captions(args, context)),
+  );
+  server.registerTool(
     'get_video',
     {
       title: 'Get a captioned video',
-      description: 'Waits for a video that caption_video started, saves it and links to it. Costs nothing more.',
+      description: 'Waits for a render that another tool started, saves it and links to it. Costs nothing more.',
       inputSchema: RENDER_INPUT,
-      outputSchema: FINISHED_OR_RENDERING,
+      outputSchema: RESULT,
       annotations: { ...SPENDS, idempotentHint: true },
     },
     async ({ id }, context) => await orExplain(async () => await captioning.finish(id, context)),
@@ -75,7 +96,28 @@ function registerFreeTools(server: McpServer, storybar: Storybar): void {
       annotations: READS,
     },
     async (args, { mcpReq }) =>
-      await orExplain(async () => asJson(await storybar.layout(args, { signal: mcpReq.signal }))),
+      await orExplain(async () => asJson(await storybar.layout(withLook(args), { signal: mcpReq.signal }))),
+  );
+  server.registerTool(
+    'list_styles',
+    {
+      title: 'List styles, fonts and logos',
+      description:
+        'The brand that the account saved: styles with their keys and versions, fonts and logos. Use the name of a style, such as acme or ' +
+        'acme@3, as the `style` of a caption, and the id of a font or logo as its `font` or `logo`. Free.',
+      inputSchema: NO_INPUT,
+      annotations: READS,
+    },
+    async (_args, { mcpReq }) =>
+      await orExplain(async () => {
+        const { signal } = mcpReq;
+        const [styles, fonts, logos] = await Promise.all([
+          storybar.styles.list({ signal }),
+          storybar.fonts.list({ signal }),
+          storybar.logos.list({ signal }),
+        ]);
+        return asJson({ styles, fonts, logos });
+      }),
   );
   server.registerTool(
     'read_usage',

@@ -12,6 +12,10 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 const PROGRAM = path.resolve(import.meta.dirname, '../dist/cli.js');
 const EXAMPLES = path.resolve(import.meta.dirname, '../../../examples');
+const FONT = path.resolve(
+  import.meta.dirname,
+  '../../../node_modules/@expo-google-fonts/bangers/400Regular/Bangers_400Regular.ttf',
+);
 const setting = (name: string): string => {
   const value = process.env[name];
   if (value === undefined) throw new Error(`${name} is missing. Run \`npm run test:clients\` in the repository.`);
@@ -55,6 +59,23 @@ async function startHttp(
 const http = await startHttp();
 after(() => http.child.kill());
 
+/** Uploads a font and a logo, and returns their ids. */
+async function savedFiles(): Promise<{ font: string; logo: string }> {
+  const upload = async (kind: string, file: string, fields: Readonly<Record<string, string>> = {}): Promise<string> => {
+    const body = new FormData();
+    body.set('asset', new Blob([readFileSync(file)]), 'file');
+    for (const [name, value] of Object.entries(fields)) body.set(name, value);
+    const headers = { 'x-api-key': setting('TESTS_KEY') };
+    const response = await fetch(`${setting('TESTS_URL')}/v1/${kind}`, { method: 'POST', headers, body });
+    assert.equal(response.status, 201);
+    return ((await response.json()) as { id: string }).id;
+  };
+  return {
+    font: await upload('fonts', FONT, { license_confirmed: 'true' }),
+    logo: await upload('logos', path.join(EXAMPLES, 'photo.jpg')),
+  };
+}
+
 const TRANSPORTS = {
   stdio: () => new StdioClientTransport({ command: process.execPath, args: [PROGRAM], env }),
   'streamable HTTP': () => new StreamableHTTPClientTransport(new URL(http.url)),
@@ -75,8 +96,10 @@ for (const [name, transport] of Object.entries(TRANSPORTS)) {
         'caption_image',
         'caption_video',
         'get_video',
+        'list_styles',
         'preview_layout',
         'read_usage',
+        'render_captions',
       ]);
       const image = tools.find((tool) => tool.name === 'caption_image');
       assert.deepEqual(Object.keys(image?.inputSchema.properties ?? {}), [
@@ -86,9 +109,16 @@ for (const [name, transport] of Object.entries(TRANSPORTS)) {
         'overlays',
         'lang',
         'style',
+        'font',
+        'logo',
         'safe_area',
         'format',
         'quality',
+        'fit',
+        'width',
+        'height',
+        'max_bytes',
+        'put_url',
       ]);
       assert.equal(tools.find((tool) => tool.name === 'read_usage')?.annotations?.readOnlyHint, true);
     });
@@ -124,11 +154,76 @@ for (const [name, transport] of Object.entries(TRANSPORTS)) {
       assert.equal((structuredContent as { content_type: string }).content_type, 'image/jpeg');
     });
 
+    test('lists the saved styles, which captions can use by name', async () => {
+      const headers = { 'x-api-key': setting('TESTS_KEY'), 'content-type': 'application/json' };
+      const style = { method: 'PUT', headers, body: JSON.stringify({ preset: 'box', color: '#ffcc00' }) };
+      assert.equal((await fetch(`${setting('TESTS_URL')}/v1/styles/mcp-brand`, style)).status, 200);
+      const { structuredContent } = await call('list_styles', {});
+      const { styles } = structuredContent as { styles: { name: string }[] };
+      assert.ok(styles.some((saved) => saved.name === 'mcp-brand'));
+      const branded = await call('caption_image', { file: 'photo.jpg', text: 'Golden hour', style: 'mcp-brand' });
+      assert.equal(branded.isError, undefined);
+      const unknown = await call('caption_image', { file: 'photo.jpg', text: 'Golden hour', style: 'mcp-brant' });
+      assert.equal(unknown.isError, true);
+      assert.match(JSON.stringify(unknown.content), /mcp-brand/u);
+    });
+
+    test('lists the fonts and logos of the account, which captions can use by their ids', async () => {
+      const { font, logo } = await savedFiles();
+      const { structuredContent } = await call('list_styles', {});
+      const listed = structuredContent as Record<'fonts' | 'logos', { id: string; family?: string }[]>;
+      assert.equal(listed.fonts.find(({ id }) => id === font)?.family, 'Bangers');
+      assert.ok(listed.logos.some(({ id }) => id === logo));
+      const branded = { file: 'photo.jpg', text: 'Golden hour', font, logo };
+      assert.equal((await call('caption_image', branded)).isError, undefined);
+      const layout = await call('preview_layout', { width: 300, height: 400, text: 'Golden hour', style: 'box', font });
+      assert.match(JSON.stringify(layout.structuredContent), new RegExp(`"fonts":\\["${font}"`, 'u'));
+      const unknown = await call('caption_image', { ...branded, font: 'comic' });
+      assert.equal(unknown.isError, true);
+      assert.match(JSON.stringify(unknown.content), /bangers/u);
+    });
+
     test('puts subtitles on a video', async () => {
       const captions = '1\n00:00:00,000 --> 00:00:01,000\nHello\n';
       const { isError, structuredContent } = await call('caption_video', { file: 'clip.mp4', captions });
       assert.equal(isError, undefined);
       assert.equal((structuredContent as { content_type: string }).content_type, 'video/mp4');
+    });
+
+    test('brings an image to a size and a number of bytes', async () => {
+      const size = { fit: 'blur', width: 540, height: 960, format: 'jpeg', max_bytes: 30_000 };
+      const { structuredContent } = await call('caption_image', { file: 'photo.jpg', text: 'Golden hour', ...size });
+      assert.ok((structuredContent as { bytes: number }).bytes <= 30_000);
+    });
+
+    test('returns a cover of a video', async () => {
+      const { structuredContent } = await call('caption_video', {
+        file: 'clip.mp4',
+        text: 'Cover',
+        at: 0.2,
+        format: 'jpeg',
+      });
+      const { file, content_type } = structuredContent as { file: string; content_type: string };
+      assert.match(file, /clip-captioned(?:-\d+)?\.jpg$/u);
+      assert.equal(content_type, 'image/jpeg');
+    });
+
+    test('renders captions alone, as an image and as a video', async () => {
+      const captions = { width: 64, height: 96, text: 'Alone' };
+      const types = [];
+      for (const more of [{}, { duration: 1, fps: 5 }, { duration: 1, fps: 5, format: 'apng' }]) {
+        const { structuredContent } = await call('render_captions', { ...captions, ...more });
+        types.push((structuredContent as { content_type: string }).content_type);
+      }
+      assert.deepEqual(types, ['image/png', 'video/webm', 'image/apng']);
+    });
+
+    test('sends the result to a bucket instead of saving it', async () => {
+      const put_url = `${setting('STORYBAR_STAND_IN_URL')}/bucket/${name.replace(' ', '-')}.png`;
+      const { structuredContent } = await call('caption_image', { file: 'photo.jpg', text: 'Sent', put_url });
+      const { file, bytes, put_status } = structuredContent as { file?: string; bytes: number; put_status: number };
+      assert.deepEqual([file, put_status], [undefined, 200]);
+      assert.equal((await (await fetch(put_url)).arrayBuffer()).byteLength, bytes);
     });
 
     test('captions a video and links to it', async () => {

@@ -12,6 +12,7 @@ const { Storybar } = require('../dist/nodes/Storybar/Storybar.node.js');
 const { StorybarTrigger } = require('../dist/nodes/StorybarTrigger/StorybarTrigger.node.js');
 const { StorybarApi } = require('../dist/credentials/StorybarApi.credentials.js');
 
+export { Storybar };
 export const EXAMPLES = path.resolve(import.meta.dirname, '../../../examples');
 
 /** A source before our node, which returns the items it is given. */

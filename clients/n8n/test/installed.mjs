@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 
 const require = createRequire(import.meta.url);
-const { NodeHelpers } = require('n8n-workflow');
+const { NodeHelpers, Workflow } = require('n8n-workflow');
 const root = path.dirname(require.resolve('n8n-nodes-storybar/package.json'));
 const manifest = require('n8n-nodes-storybar/package.json');
 const credentials = { url: process.env.TESTS_URL, apiKey: process.env.TESTS_KEY };
@@ -28,12 +28,12 @@ const made = Object.fromEntries(
 const { Storybar, StorybarApi } = made;
 
 /** Returns the context that n8n passes to a node as `this`. */
-function contextFor(parameters, { items, continueOnFail = false }) {
+function contextFor(parameters, { items, continueOnFail = false, resolve = (value) => value }) {
   const filled = NodeHelpers.getNodeParameters(Storybar.description.properties, parameters, true, false, null, null);
   return {
     getInputData: () => items,
     getNode: () => ({ id: 'n1', name: 'Storybar', type: 'storybar', typeVersion: 1, position: [0, 0], parameters }),
-    getNodeParameter: (name, _item, fallback) => filled[name] ?? fallback,
+    getNodeParameter: (name, item, fallback) => resolve(filled[name], item) ?? fallback,
     getCredentials: async () => credentials,
     getExecutionId: () => crypto.randomUUID(),
     getWorkflowDataProxy: () => ({ $runIndex: 0 }),
@@ -108,6 +108,29 @@ const [styled] = await execute(
 );
 assert.equal(styled.binary.data.mimeType, 'image/jpeg');
 
+const upload = new FormData();
+upload.set('asset', new Blob([readFileSync('font.ttf')]), 'font.ttf');
+upload.set('license_confirmed', 'true');
+const uploaded = await fetch(`${credentials.url}/v1/fonts`, {
+  method: 'POST',
+  headers: { 'x-api-key': credentials.apiKey },
+  body: upload,
+});
+assert.equal(uploaded.status, 201);
+const { id: ownFont } = await uploaded.json();
+const fonts = await Storybar.methods.loadOptions.getFonts.call(contextFor({}, { items: [] }));
+assert.equal(fonts.find(({ value }) => value === ownFont)?.name, 'Bangers Regular');
+assert.ok(fonts.some(({ name, value }) => name === 'Bebas Neue' && value === 'bebas-neue'));
+const [usual, inOwnFont] = await Promise.all(
+  ['inter', ownFont].map(async (font) => {
+    const parameters = { operation: 'overlayOnly', text: 'Golden hour', width: 320, height: 200, options: { font } };
+    const [{ binary, json }] = await execute(parameters, { items: [{ json: {} }] });
+    assert.deepEqual(json.warnings, []);
+    return binary.data.data;
+  }),
+);
+assert.notEqual(usual, inOwnFont);
+
 const [subtitled] = await execute(
   { operation: 'captionVideo', captions: 'subtitles', subtitles: '1\n00:00:00,000 --> 00:00:01,000\nHello\n' },
   { items: [file('clip.mp4', 'video/mp4')] },
@@ -119,7 +142,10 @@ const [started] = await execute(
   { items: [{ json: {} }] },
 );
 assert.equal(started.binary, undefined);
-const [finished] = await execute({ operation: 'getRender', renderId: started.json.id }, { items: [{ json: {} }] });
+const [finished] = await execute(
+  { operation: 'getRender', renderId: started.json.id, waitUntilFinished: true },
+  { items: [{ json: {} }] },
+);
 assert.equal(finished.json.status, 'succeeded');
 assert.equal(Buffer.from(finished.binary.data.data, 'base64').length, finished.json.output.bytes);
 
@@ -129,11 +155,111 @@ const [linked] = await execute(
 );
 assert.equal((await fetch(linked.json.output.url)).status, 200);
 
+// Positions and times of captions, where subtitles are possible, and captions alone as a video.
+const [placed] = await execute(
+  { operation: 'previewLayout', text: 'Low', position: 90, width: 320, height: 640 },
+  { items: [{ json: {} }] },
+);
+assert.ok(placed.json.bars[0].y > 500);
+
+const overlay = [
+  { text: 'First', position: 20, start: -1, end: 0.5 },
+  { text: 'Then', position: -1, start: 0.5, end: -1 },
+];
+const [timed] = await execute(
+  {
+    operation: 'overlayVideo',
+    captions: 'overlays',
+    overlays: { overlay },
+    width: 64,
+    height: 96,
+    duration: 1,
+    fps: 10,
+  },
+  { items: [{ json: {} }] },
+);
+assert.equal(timed.binary.data.mimeType, 'video/webm');
+
+const choices = (operation) =>
+  Storybar.description.properties
+    .filter(({ name, displayOptions }) => name === 'captions' && displayOptions.show.operation.includes(operation))
+    .flatMap(({ options }) => options.map(({ value }) => value));
+assert.deepEqual(choices('captionImage'), ['text', 'overlays']);
+assert.deepEqual(choices('captionVideo'), ['text', 'overlays', 'subtitles']);
+
+const [cover] = await execute(
+  {
+    operation: 'captionVideo',
+    text: 'Cover',
+    options: { at: 0, format: 'jpeg', fit: 'blur', fitWidth: 90, fitHeight: 160 },
+  },
+  { items: [file('clip.mp4', 'video/mp4')] },
+);
+assert.equal(cover.binary.data.mimeType, 'image/jpeg');
+
+/** Runs a workflow of the package. Items of nodes that aren't ours come from the test; expressions are evaluated by n8n. */
+async function runWorkflow(name, given) {
+  const { nodes, connections } = JSON.parse(readFileSync(path.join(root, 'workflows', `${name}.json`), 'utf8'));
+  const nodeTypes = { getByName: typeOf, getByNameAndVersion: typeOf, getKnownTypes: () => ({}) };
+  const workflow = new Workflow({ id: name, name, nodes, connections, active: false, nodeTypes, settings: {} });
+  const outputs = {};
+  let items = [{ json: {} }];
+  for (const node of nodes) {
+    if (node.type === 'n8n-nodes-storybar.storybar') {
+      const input = items;
+      const resolve = (value, item) =>
+        workflow.expression.getParameterValue(value, null, 0, item, node.name, input, 'manual', {}, undefined);
+      items = await execute(node.parameters, { items: input, resolve });
+    } else items = given[node.name] ?? items;
+    outputs[node.name] = items;
+    const [next] = connections[node.name]?.main[0] ?? [];
+    assert.equal(next?.node, nodes[nodes.indexOf(node) + 1]?.name);
+  }
+  return outputs;
+}
+
+function typeOf(type) {
+  const description = type === 'n8n-nodes-storybar.storybar' ? Storybar.description : { properties: [] };
+  return { description };
+}
+
+const files = `${process.env.STORYBAR_STAND_IN_URL}/files`;
+const bucket = `${process.env.STORYBAR_STAND_IN_URL}/bucket`;
+const product = await runWorkflow('caption-product-photo', {
+  Product: [{ json: { photo: `${files}/photo.jpg`, caption: 'New: the blue mug' } }],
+});
+assert.equal(product['Caption the photo'][0].binary.data.mimeType, 'image/jpeg');
+
+const words = [
+  { word: 'Hello', start: 0, end: 0.5 },
+  { word: 'world', start: 0.5, end: 1 },
+];
+const reel = {
+  video: `${files}/clip.mp4`,
+  transcript: JSON.stringify({ words }),
+  bucketUrl: `${bucket}/reel.mp4?signature=secret`,
+};
+const sent = await runWorkflow('reel-with-word-captions', { Reel: [{ json: reel }] });
+const [{ json: delivered }] = sent['Wait for the bucket'];
+assert.deepEqual([delivered.status, delivered.output.width, delivered.output.height], ['succeeded', 1080, 1920]);
+const stored = await fetch(`${bucket}/reel.mp4`);
+assert.equal((await stored.arrayBuffer()).byteLength, delivered.output.bytes);
+
+const rows = ['photo.jpg', 'city.jpg'].map((photo) => ({ json: { url: `${files}/${photo}`, caption: photo } }));
+const daily = await runWorkflow('daily-batch-from-a-sheet', { 'Rows of the sheet': rows });
+assert.deepEqual(
+  daily['Get each photo'].map(({ json, binary }) => [json.output.width, json.output.height, binary.data.mimeType]),
+  [
+    [1080, 1350, 'image/jpeg'],
+    [1080, 1350, 'image/jpeg'],
+  ],
+);
+
 const [fault] = await execute(
   { operation: 'overlayOnly', text: ' ', width: 5, height: 200 },
   { items: [{ json: {} }], continueOnFail: true },
 );
 assert.match(fault.json.message, /#\/text: [^]*#\/width: /u);
 console.log(
-  'ok: the installed n8n package captions images and videos, renders asynchronously and with links, and lists every fault',
+  'ok: the installed n8n package captions images and videos, renders asynchronously and with links, runs its workflows, and lists every fault',
 );

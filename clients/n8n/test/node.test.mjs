@@ -4,14 +4,32 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { EXAMPLES, execute, executeAsTool, setting } from './engine.mjs';
+import { EXAMPLES, execute, executeAsTool, setting, Storybar } from './engine.mjs';
 
+const FONT = path.resolve(
+  import.meta.dirname,
+  '../../../node_modules/@expo-google-fonts/bangers/400Regular/Bangers_400Regular.ttf',
+);
 const service = { url: setting('TESTS_URL'), apiKey: setting('TESTS_KEY') };
 const FILES = `${setting('STORYBAR_STAND_IN_URL')}/files`;
 
 function fileItem(name, mimeType) {
   const data = readFileSync(path.join(EXAMPLES, name)).toString('base64');
   return { json: { name }, binary: { photo: { data, mimeType, fileName: name } } };
+}
+
+/** What n8n gives to the methods that fill the lists of a form. */
+function formContext() {
+  return {
+    getNode: () => ({ name: 'Storybar' }),
+    getCredentials: async () => service,
+    helpers: {
+      httpRequestWithAuthentication: async (_type, { method, url }) => {
+        const response = await fetch(url, { method, headers: { 'x-api-key': service.apiKey } });
+        return { statusCode: response.status, headers: {}, body: Buffer.from(await response.arrayBuffer()) };
+      },
+    },
+  };
 }
 
 const bytesOf = (binary) => Buffer.from(binary.data, 'base64');
@@ -203,7 +221,7 @@ test('starts an asynchronous render, then gets it with its file', async () => {
   const { json, binary } = await startAsynchronous({ assetUrl: `${FILES}/photo.jpg` });
   assert.equal(json.status, 'queued');
   assert.equal(binary, undefined);
-  const { items } = await getRender(json.id, { waitSeconds: 60 });
+  const { items } = await getRender(json.id);
   assert.equal(items[0].json.status, 'succeeded');
   assert.equal(items[0].binary.data.fileName, `${json.id}.png`);
   assert.equal(bytesOf(items[0].binary.data).length, items[0].json.output.bytes);
@@ -213,7 +231,7 @@ test('starts an asynchronous render, then gets it with its file', async () => {
 
 test('gets the state of a render that has not ended', async () => {
   const { json } = await startAsynchronous({ assetUrl: `${FILES}/endless.jpg` });
-  const { items } = await getRender(json.id, { waitSeconds: 0 });
+  const { items } = await getRender(json.id, { waitUntilFinished: false, waitSeconds: 0 });
   assert.ok(['queued', 'rendering'].includes(items[0].json.status));
   assert.equal(items[0].binary, undefined);
   const headers = { 'x-api-key': service.apiKey };
@@ -222,7 +240,38 @@ test('gets the state of a render that has not ended', async () => {
 
 test('stops with the error of an asynchronous render that failed', async () => {
   const { json } = await startAsynchronous({ assetUrl: `${FILES}/broken.jpg` });
-  const { error } = await getRender(json.id, { waitSeconds: 60 });
+  const { error } = await getRender(json.id);
   assert.equal(error.httpCode, '422');
   assert.match(error.description, /asset_undecodable/u);
+});
+
+test('lists the saved styles of the account before the presets', async () => {
+  const headers = { 'x-api-key': service.apiKey, 'content-type': 'application/json' };
+  const style = { method: 'PUT', headers, body: JSON.stringify({ preset: 'box', color: '#ffcc00' }) };
+  assert.equal((await fetch(`${service.url}/v1/styles/n8n-brand`, style)).status, 200);
+  const options = await new Storybar().methods.loadOptions.getStyles.call(formContext());
+  const values = options.map(({ value }) => value);
+  assert.ok(values.indexOf('n8n-brand') < values.indexOf('bar'));
+  assert.ok(values.indexOf('n8n-brand') >= 0);
+});
+
+test('lists the fonts of the account before the others, and draws with one', async () => {
+  const body = new FormData();
+  body.set('asset', new Blob([readFileSync(FONT)]), 'font.ttf');
+  body.set('license_confirmed', 'true');
+  const headers = { 'x-api-key': service.apiKey };
+  const uploaded = await fetch(`${service.url}/v1/fonts`, { method: 'POST', headers, body });
+  assert.equal(uploaded.status, 201);
+  const { id } = await uploaded.json();
+  const options = await new Storybar().methods.loadOptions.getFonts.call(formContext());
+  assert.equal(options.find(({ value }) => value === id)?.name, 'Bangers Regular');
+  const values = options.map(({ value }) => value);
+  assert.ok(values.indexOf(id) < values.indexOf('bangers'));
+  const drawn = async (font) => {
+    const parameters = { operation: 'overlayOnly', width: 320, height: 200, text: 'Golden hour', options: { font } };
+    const { error, items } = await execute(parameters, { credentials: service, items: [{ json: {} }] });
+    assert.equal(error, undefined);
+    return bytesOf(items[0].binary.data);
+  };
+  assert.notDeepEqual(await drawn(id), await drawn('inter'));
 });

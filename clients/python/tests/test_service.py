@@ -10,10 +10,11 @@ import anyio
 import pytest
 
 from storybar import AsyncStorybar, Progress, Storybar, StorybarApiError, StorybarConnectionError, StorybarError
-from storybar._types import CaptionFields, LayoutFields, Overlay
+from storybar._types import AsyncCaptionFields, LayoutFields, Overlay
 
 from conftest import REPOSITORY, SERVICE, STAND_IN_URL
 
+FONT = REPOSITORY / "node_modules/@expo-google-fonts/bangers/400Regular/Bangers_400Regular.ttf"
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -124,6 +125,62 @@ def test_reports_a_server_that_cannot_be_reached_a_missing_file_and_missing_sett
 def test_has_every_field_of_the_openapi_document() -> None:
     schemas = json.loads((REPOSITORY / "docs/openapi.json").read_text())["components"]["schemas"]
     # These decide how the result is delivered, which methods do here.
-    delivery = {"async", "deliver", "webhook_url"}
-    for name, fields in {"OverlayRequest": CaptionFields, "LayoutRequest": LayoutFields, "Overlay": Overlay}.items():
+    delivery = {"async", "deliver"}
+    for name, fields in {"OverlayRequest": AsyncCaptionFields, "LayoutRequest": LayoutFields, "Overlay": Overlay}.items():
         assert set(schemas[name]["properties"]) - delivery <= set(get_type_hints(fields)), name
+
+
+def test_saves_a_style_with_a_logo_and_deletes_both(service: Storybar) -> None:
+    logo = service.logos.add(REPOSITORY / "examples/brand-kit/logo.png")
+    assert logo in service.logos.list()
+    assert service.logos.get(logo["id"]) == logo
+    saved = service.styles.save("python-brand", {"preset": "box", "logo": {"id": logo["id"]}})
+    assert saved in service.styles.list()
+    assert service.styles.get(f"python-brand@{saved['version']}") == saved
+    assert service.layout(width=400, height=800, text="Hi", style="python-brand")["logo"] is not None
+    service.styles.delete("python-brand")
+    service.logos.delete(logo["id"])
+    with pytest.raises(StorybarApiError) as raised:
+        service.logos.get(logo["id"])
+    assert raised.value.code == "logo_not_found"
+
+
+def test_uploads_a_font_draws_with_it_and_deletes_it(service: Storybar) -> None:
+    font = service.fonts.add(FONT, license_confirmed=True)
+    assert font["family"] == "Bangers"
+    assert font in service.fonts.list()
+    assert service.fonts.get(font["id"]) == font
+    layout = service.layout(width=400, height=800, text="Hi", style={"font": font["id"]})
+    assert layout["bars"][0]["fonts"][0] == font["id"]
+    assert service.caption(width=400, height=800, text="Hi", style={"font": font["id"]}).warnings == []
+    service.fonts.delete(font["id"])
+    with pytest.raises(StorybarApiError) as raised:
+        service.fonts.get(font["id"])
+    assert raised.value.code == "font_not_found"
+    with pytest.raises(StorybarApiError) as refused:
+        service.fonts.add(FONT, license_confirmed=False)
+    assert "license_confirmed" in str(refused.value)
+
+
+def test_the_async_client_has_fonts_too() -> None:
+    async def main() -> None:
+        async with AsyncStorybar(**SERVICE) as storybar:
+            font = await storybar.fonts.add(FONT.read_bytes(), license_confirmed=True)
+            assert await storybar.fonts.get(font["id"]) in await storybar.fonts.list()
+            await storybar.fonts.delete(font["id"])
+
+    anyio.run(main)
+
+
+def test_the_async_client_has_styles_and_logos_too() -> None:
+    async def main() -> None:
+        async with AsyncStorybar(**SERVICE) as storybar:
+            logo = await storybar.logos.add(REPOSITORY / "examples/brand-kit/logo.png")
+            assert await storybar.logos.get(logo["id"]) in await storybar.logos.list()
+            saved = await storybar.styles.save("python-brand-2", {"preset": "box", "logo": {"id": logo["id"]}})
+            assert await storybar.styles.get("python-brand-2") == saved
+            assert saved in await storybar.styles.list()
+            await storybar.styles.delete("python-brand-2")
+            await storybar.logos.delete(logo["id"])
+
+    anyio.run(main)

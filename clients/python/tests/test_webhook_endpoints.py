@@ -126,15 +126,22 @@ def test_tests_an_endpoint_and_rotates_its_secret(service: Storybar, receiver: R
     endpoints.delete(created["id"])
 
 
-def test_disables_and_enables_an_endpoint_and_sends_a_webhook_again(service: Storybar, receiver: Receiver) -> None:
+def test_changes_disables_and_enables_an_endpoint_and_sends_a_webhook_again(
+    service: Storybar, receiver: Receiver
+) -> None:
     endpoints, deliveries = service.webhook_endpoints, service.webhook_deliveries
-    endpoint_id = endpoints.create(receiver.url)["id"]
+    endpoint_id = endpoints.create("https://old.example/")["id"]
+    changed = endpoints.update(endpoint_id, url=receiver.url)
+    assert (changed["url"], changed["events"]) == (receiver.url, [])
+    assert endpoints.update(endpoint_id, events=["render.failed"])["events"] == ["render.failed"]
+    assert endpoints.update(endpoint_id, events=[])["events"] == []
     assert endpoints.disable(endpoint_id)["status"] == "disabled"
     assert endpoints.get(endpoint_id)["disabled_reason"] == "user"
     assert endpoints.enable(endpoint_id)["status"] == "enabled"
     sent = endpoints.test(endpoint_id)
     receiver.next(is_test)
     assert [delivery["id"] for delivery in deliveries.list(endpoint_id)] == [sent["id"]]
+    assert list(deliveries.list(endpoint_id, type="render.failed", status="failed")) == []
     # A delivery can be sent again as soon as its first response is recorded.
     while deliveries.get(sent["id"])["status"] != "succeeded":
         time.sleep(0.05)
@@ -153,6 +160,7 @@ def test_async_client_does_the_same(receiver: Receiver) -> None:
             rotated = await endpoints.rotate_secret(created["id"])
             assert (await endpoints.test(created["id"]))["type"] == "webhook.test"
             verify_webhook(*await anyio.to_thread.run_sync(receiver.next, is_test), rotated["secret"])
+            assert (await endpoints.update(created["id"], events=["render.failed"]))["url"] == receiver.url
             assert (await endpoints.disable(created["id"]))["status"] == "disabled"
             assert (await endpoints.enable(created["id"]))["status"] == "enabled"
             listed = [delivery["id"] async for delivery in client.webhook_deliveries.list(created["id"])]

@@ -5,6 +5,7 @@ import { type Asset, openable } from './asset.ts';
 import { type BatchResult, type CaptionAllOptions, captionAll } from './caption-all.ts';
 import { StorybarError, StorybarTimeoutError } from './errors.ts';
 import { entriesOf, LARGEST_PAGE } from './pages.ts';
+import { Fonts } from './fonts.ts';
 import type { OnProgress } from './platform.ts';
 import type { Input } from './input.ts';
 import { type ContinueDownload, RenderedFile } from './rendered-file.ts';
@@ -27,6 +28,7 @@ import {
   type TransportSettings,
 } from './transport.ts';
 import { Styles } from './styles.ts';
+import { Logos } from './logos.ts';
 import { WebhookDeliveries } from './webhook-deliveries.ts';
 import { type Send, WebhookEndpoints, WebhookSecret } from './webhook-endpoints.ts';
 
@@ -90,8 +92,12 @@ const PROGRESS_POLL_SECONDS = 2;
 const SHORTEST_POLL_MS = 1_000;
 
 export class Storybar {
+  /** Fonts that the account uploaded. */
+  readonly fonts: Fonts;
   /** Styles that the account saved. */
   readonly styles: Styles;
+  /** Logos that the account uploaded. */
+  readonly logos: Logos;
   /** URLs that get a signed webhook whenever a render ends or a batch is completed. */
   readonly webhookEndpoints: WebhookEndpoints;
   /** What was sent to these URLs, and to the `webhook_url` of requests. */
@@ -121,7 +127,9 @@ export class Storybar {
       onRetry,
     };
     const send: Send = async (...args) => await this.#request(...args);
+    this.fonts = new Fonts(send);
     this.styles = new Styles(send);
+    this.logos = new Logos(send);
     this.webhookEndpoints = new WebhookEndpoints(send);
     this.webhookDeliveries = new WebhookDeliveries(send);
     this.webhookSecret = new WebhookSecret(send);

@@ -26,16 +26,24 @@ export {
   StorybarTimeoutError,
   StorybarWebhookError,
 } from './errors.ts';
+export type { Logo, Logos } from './logos.ts';
 export type { OnProgress, Progress } from './platform.ts';
 export type { RenderedFile } from './rendered-file.ts';
 export type { Batch, Render, RenderList, RenderOutput, SucceededRender, WebhookEvent } from './renders.ts';
+export type { Font, Fonts, FontUploadOptions } from './fonts.ts';
 export type { SavedStyle, Style, Styles, StyleToSave } from './styles.ts';
 export type { RequestOptions } from './transport.ts';
-export type { WebhookDeliveries, WebhookDelivery, WebhookDeliveryDetails } from './webhook-deliveries.ts';
+export type {
+  WebhookDeliveries,
+  WebhookDelivery,
+  WebhookDeliveryDetails,
+  WebhookDeliveryFilter,
+} from './webhook-deliveries.ts';
 export type {
   NewWebhookEndpoint,
   RotationOptions,
   WebhookEndpoint,
+  WebhookEndpointChange,
   WebhookEndpoints,
   WebhookEndpointWithSecret,
   WebhookEventType,

@@ -172,6 +172,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/logos": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List logos
+         * @description List logos, oldest first.
+         */
+        get: operations["listLogos"];
+        put?: never;
+        /**
+         * Upload a logo
+         * @description Upload a PNG, WebP or JPEG of up to 2 MB and 4 megapixels. It is stored anew as a PNG of up to 1 MB: the first frame, in sRGB, without metadata. Needs a live key without allowed origins.
+         */
+        post: operations["uploadLogo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/logos/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a logo
+         * @description Get the size of a logo.
+         */
+        get: operations["getLogo"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a logo
+         * @description Delete a logo. Renders that were accepted keep it. Needs a live key without allowed origins.
+         */
+        delete: operations["deleteLogo"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/styles": {
         parameters: {
             query?: never;
@@ -215,6 +263,54 @@ export interface paths {
          * @description Delete a style with all versions. Renders that were accepted keep it. Needs a live key without allowed origins, or a marketplace.
          */
         delete: operations["deleteStyle"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/fonts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List uploaded fonts
+         * @description List the fonts that your account uploaded, oldest first.
+         */
+        get: operations["listFonts"];
+        put?: never;
+        /**
+         * Upload a font
+         * @description Upload a font for use as `style.font`. It is written anew: outlines and layout stay, everything else goes. Needs a live key without allowed origins.
+         */
+        post: operations["uploadFont"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/fonts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an uploaded font
+         * @description Get what there is to know about a font.
+         */
+        get: operations["getFont"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an uploaded font
+         * @description Delete a font. Renders that were accepted keep it; later requests with its id fail. Needs a live key without allowed origins.
+         */
+        delete: operations["deleteFont"];
         options?: never;
         head?: never;
         patch?: never;
@@ -265,7 +361,11 @@ export interface paths {
         delete: operations["deleteWebhookEndpoint"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change the URL or the events of a webhook endpoint
+         * @description What is left out stays as it is. Waiting webhooks go to the new URL, and the secret stays the same. Needs a live key without allowed origins.
+         */
+        patch: operations["updateWebhookEndpoint"];
         trace?: never;
     };
     "/v1/webhook-endpoints/{id}/enable": {
@@ -621,7 +721,7 @@ export interface components {
             max_lines?: number;
             /** @description Vertical center of the bar of `text` (default 50), or of the bars of `captions` (default 80), in percent of the height. Not allowed with `overlays`. */
             position?: number;
-            /** @description Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous. An overlay can have its own. */
+            /** @description Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous, and the syllables between which a word is cut that is too long for a line. An overlay can have its own. */
             lang?: string;
             /** @description Look of the captions: a preset (`bar`, `bar-light`, `box`, `box-light`, `outline`, `plain`), a style that your account saved (`acme`, or `acme@3` for one of its versions), or an object such as `{"preset": "box", "size": 1.5}`, which forms send as JSON text. An overlay can have its own. Default: `bar`. */
             style?: string | components["schemas"]["Style"];
@@ -703,7 +803,7 @@ export interface components {
             max_lines?: number;
             /** @description Vertical center of the bar of `text` (default 50), or of the bars of `captions` (default 80), in percent of the height. Not allowed with `overlays`. */
             position?: number;
-            /** @description Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous. An overlay can have its own. */
+            /** @description Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous, and the syllables between which a word is cut that is too long for a line. An overlay can have its own. */
             lang?: string;
             /** @description Look of the captions: a preset (`bar`, `bar-light`, `box`, `box-light`, `outline`, `plain`), a style that your account saved (`acme`, or `acme@3` for one of its versions), or an object such as `{"preset": "box", "size": 1.5}`, which forms send as JSON text. An overlay can have its own. Default: `bar`. */
             style?: string | components["schemas"]["Style"];
@@ -796,11 +896,8 @@ export interface components {
              * @enum {string|null}
              */
             weight?: "regular" | "bold" | null;
-            /**
-             * @description Font of the letters: `inter`, `montserrat`, `poppins`, `anton`, `bebas-neue`, `oswald`, `playfair-display`, `permanent-marker`, `caveat`, `courier-prime`, `bangers`. Default: `inter`. Letters that a font lacks come from the default fonts, with the warning `font_fallback`.
-             * @enum {string|null}
-             */
-            font?: "inter" | "montserrat" | "poppins" | "anton" | "bebas-neue" | "oswald" | "playfair-display" | "permanent-marker" | "caveat" | "courier-prime" | "bangers" | null;
+            /** @description Font of the letters: `inter`, `montserrat`, `poppins`, `anton`, `bebas-neue`, `oswald`, `playfair-display`, `permanent-marker`, `caveat`, `courier-prime`, `bangers`, or the id of a font that you uploaded. Default: `inter`. Letters that a font lacks come from the default fonts, with the warning `font_fallback`. */
+            font?: ("inter" | "montserrat" | "poppins" | "anton" | "bebas-neue" | "oswald" | "playfair-display" | "permanent-marker" | "caveat" | "courier-prime" | "bangers") | string;
             /** @description How the word that is being spoken stands out; needs `captions`. `none` (default); `color`: in another color (`#ffd60a`); `box`: with a rounded box behind it (`#e0245e`, white text); `pop`: larger, in another color; `reveal`: words appear when they are spoken. An object such as `{"mode": "box", "color": "#000000", "background": "#ffffff"}` has other colors. Nothing else moves or changes. */
             highlight?: ("none" | "color" | "box" | "pop" | "reveal") | {
                 /** @enum {string} */
@@ -813,6 +910,22 @@ export interface components {
              * @enum {string|null}
              */
             case?: "none" | "upper" | null;
+            /** @description A logo that your account uploaded, only in the `style` of a request: `{"id", "corner", "width", "margin", "opacity"}`. `width` and `margin` are percent of the width of the result. Default: `top-right`, 15, 4 and 1. It stays inside the safe area and moves along its edge where captions are, with the warning `logo_moved`. */
+            logo?: {
+                id: string;
+                /** @enum {string} */
+                corner?: "top-left" | "top-right" | "bottom-left" | "bottom-right";
+                width?: number;
+                margin?: number;
+                opacity?: number;
+            } | null;
+        };
+        LogoForm: {
+            /**
+             * Format: binary
+             * @description PNG, WebP or JPEG, up to 2 MB and 4 megapixels.
+             */
+            asset: unknown;
         };
         /** @description The keys of `style`, and defaults for `position`, `safe_area`, `max_words` and `max_lines`. Unknown keys are an error. */
         SavedStyleRequest: {
@@ -837,11 +950,8 @@ export interface components {
              * @enum {string|null}
              */
             weight?: "regular" | "bold" | null;
-            /**
-             * @description Font of the letters: `inter`, `montserrat`, `poppins`, `anton`, `bebas-neue`, `oswald`, `playfair-display`, `permanent-marker`, `caveat`, `courier-prime`, `bangers`. Default: `inter`. Letters that a font lacks come from the default fonts, with the warning `font_fallback`.
-             * @enum {string|null}
-             */
-            font?: "inter" | "montserrat" | "poppins" | "anton" | "bebas-neue" | "oswald" | "playfair-display" | "permanent-marker" | "caveat" | "courier-prime" | "bangers" | null;
+            /** @description Font of the letters: `inter`, `montserrat`, `poppins`, `anton`, `bebas-neue`, `oswald`, `playfair-display`, `permanent-marker`, `caveat`, `courier-prime`, `bangers`, or the id of a font that you uploaded. Default: `inter`. Letters that a font lacks come from the default fonts, with the warning `font_fallback`. */
+            font?: ("inter" | "montserrat" | "poppins" | "anton" | "bebas-neue" | "oswald" | "playfair-display" | "permanent-marker" | "caveat" | "courier-prime" | "bangers") | string;
             /** @description How the word that is being spoken stands out; needs `captions`. `none` (default); `color`: in another color (`#ffd60a`); `box`: with a rounded box behind it (`#e0245e`, white text); `pop`: larger, in another color; `reveal`: words appear when they are spoken. An object such as `{"mode": "box", "color": "#000000", "background": "#ffffff"}` has other colors. Nothing else moves or changes. */
             highlight?: ("none" | "color" | "box" | "pop" | "reveal") | {
                 /** @enum {string} */
@@ -854,6 +964,15 @@ export interface components {
              * @enum {string|null}
              */
             case?: "none" | "upper" | null;
+            /** @description A logo that your account uploaded, only in the `style` of a request: `{"id", "corner", "width", "margin", "opacity"}`. `width` and `margin` are percent of the width of the result. Default: `top-right`, 15, 4 and 1. It stays inside the safe area and moves along its edge where captions are, with the warning `logo_moved`. */
+            logo?: {
+                id: string;
+                /** @enum {string} */
+                corner?: "top-left" | "top-right" | "bottom-left" | "bottom-right";
+                width?: number;
+                margin?: number;
+                opacity?: number;
+            } | null;
             /** @description Vertical center of the bar of `text` (default 50), or of the bars of `captions` (default 80), in percent of the height. Not allowed with `overlays`. */
             position?: number | null;
             /**
@@ -898,7 +1017,7 @@ export interface components {
             max_lines?: number;
             /** @description Vertical center of the bar of `text` (default 50), or of the bars of `captions` (default 80), in percent of the height. Not allowed with `overlays`. */
             position?: number;
-            /** @description Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous. An overlay can have its own. */
+            /** @description Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous, and the syllables between which a word is cut that is too long for a line. An overlay can have its own. */
             lang?: string;
             /** @description Look of the captions: a preset (`bar`, `bar-light`, `box`, `box-light`, `outline`, `plain`), a style that your account saved (`acme`, or `acme@3` for one of its versions), or an object such as `{"preset": "box", "size": 1.5}`, which forms send as JSON text. An overlay can have its own. Default: `bar`. */
             style?: string | components["schemas"]["Style"];
@@ -924,6 +1043,16 @@ export interface components {
             /** @description Events to send. Empty or left out: all of them, including future ones. */
             events?: ("render.succeeded" | "render.failed" | "render.canceled" | "batch.completed")[];
         };
+        /** @description What is left out stays as it is. */
+        WebhookEndpointChange: {
+            /**
+             * Format: uri
+             * @description Public `http` or `https` URL.
+             */
+            url?: string;
+            /** @description Events to send. Empty: all of them, including future ones. */
+            events?: ("render.succeeded" | "render.failed" | "render.canceled" | "batch.completed")[];
+        };
         SecretRotation: {
             /**
              * @description How long webhooks are signed with the old secret too.
@@ -937,7 +1066,14 @@ export interface components {
             bars: components["schemas"]["LayoutBar"][];
             /** @description The pages of `captions` as WebVTT, with the times of their words. Null without `captions`. */
             captions: string | null;
-            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `font_fallback`, `word_times_estimated`, `text_too_small`. More may be added. */
+            /** @description Where the logo is drawn. Null without one, and where captions leave no place for it. */
+            logo: {
+                x: number;
+                y: number;
+                width: number;
+                height: number;
+            } | null;
+            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `font_fallback`, `word_times_estimated`, `text_too_small`, `logo_moved`. More may be added. */
             warnings: string[];
             /** @description What the render would cost. */
             credits: number;
@@ -958,7 +1094,7 @@ export interface components {
             }[];
             fonts: string[];
             missing_characters: string[];
-            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `font_fallback`, `word_times_estimated`, `text_too_small`. More may be added. */
+            /** @description Codes such as `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `font_fallback`, `word_times_estimated`, `text_too_small`, `logo_moved`. More may be added. */
             warnings: string[];
             /** @description The page of `captions` that the bar shows. Null for `text` and `overlays`. */
             page: components["schemas"]["LayoutPage"] | null;
@@ -1114,6 +1250,40 @@ export interface components {
              */
             updated_at: string;
         };
+        Logo: {
+            /** @description Use it in `style.logo`. */
+            id: string;
+            /** @description In pixels, as stored. */
+            width: number;
+            height: number;
+            bytes: number;
+            /** Format: date-time */
+            created_at: string;
+        };
+        LogoList: {
+            logos: components["schemas"]["Logo"][];
+        };
+        Font: {
+            /** @description Use it as `style.font`. */
+            id: string;
+            /** @description The name of the family, as the file has it. */
+            family: string;
+            /** @description Such as `Regular` or `Bold Italic`. */
+            style: string;
+            /** @description One weight, or the two ends of a range. */
+            weights: number[];
+            /** @description The number of characters that the font can draw. */
+            characters: number;
+            /** @description Scripts with most of their letters, named as in Unicode. */
+            scripts: string[];
+            /** @description The size as stored. */
+            bytes: number;
+            /** Format: date-time */
+            created_at: string;
+        };
+        FontList: {
+            fonts: components["schemas"]["Font"][];
+        };
         SavedStyleList: {
             styles: components["schemas"]["SavedStyle"][];
         };
@@ -1122,7 +1292,7 @@ export interface components {
             id: string;
             /** Format: uri */
             url: string;
-            /** @description Events to send. Empty or left out: all of them, including future ones. */
+            /** @description Events to send. Empty: all of them, including future ones. */
             events: ("render.succeeded" | "render.failed" | "render.canceled" | "batch.completed")[];
             /** @enum {string} */
             status: "enabled" | "disabled";
@@ -1146,7 +1316,7 @@ export interface components {
             id: string;
             /** Format: uri */
             url: string;
-            /** @description Events to send. Empty or left out: all of them, including future ones. */
+            /** @description Events to send. Empty: all of them, including future ones. */
             events: ("render.succeeded" | "render.failed" | "render.canceled" | "batch.completed")[];
             /** @enum {string} */
             status: "enabled" | "disabled";
@@ -1304,7 +1474,7 @@ export interface components {
              * @description Stable error code. New codes may be added; handle unknown ones by `status`.
              * @enum {string}
              */
-            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "style_not_found" | "too_many_styles" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "transcription_disabled" | "no_sound" | "no_speech" | "transcription_failed" | "strict_warnings" | "at_out_of_range" | "cannot_fit" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures" | "internal_error" | "delivery_failed" | "overloaded" | "out_of_memory" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
+            code: "malformed_body" | "invalid_idempotency_key" | "invalid_fields" | "invalid_signature" | "missing_api_key" | "invalid_api_key" | "marketplace_refused" | "payment_failed" | "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "form_refused" | "role_not_allowed" | "async_disabled" | "async_not_allowed" | "render_not_found" | "result_expired" | "range_not_satisfiable" | "too_many_queued" | "stored_bytes_exceeded" | "test_renders_exceeded" | "server_key_required" | "style_not_found" | "too_many_styles" | "brand_files_disabled" | "logo_not_found" | "too_many_logos" | "font_not_found" | "too_many_fonts" | "webhook_not_found" | "webhook_disabled" | "too_many_webhooks" | "not_found" | "method_not_allowed" | "upload_too_slow" | "idempotency_in_flight" | "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large" | "asset_too_long" | "asset_frame_rate_too_high" | "asset_too_heavy" | "unsupported_content_type" | "unsupported_asset" | "idempotency_mismatch" | "asset_undecodable" | "asset_unreachable" | "transcription_disabled" | "no_sound" | "no_speech" | "transcription_failed" | "strict_warnings" | "at_out_of_range" | "cannot_fit" | "rate_limited" | "too_many_renders" | "quota_exceeded" | "too_many_failed_keys" | "too_many_failures" | "internal_error" | "delivery_failed" | "overloaded" | "out_of_memory" | "renderer_unavailable" | "storage_unavailable" | "storage_full" | "payment_unavailable" | "shutting_down" | "deadline_exceeded";
             /** @description Only with `invalid_fields`: every invalid field. */
             errors?: components["schemas"]["FieldFault"][];
             /** @description Only with limits that are exceeded: the limit. */
@@ -1325,7 +1495,7 @@ export interface components {
             /** @description JSON pointer to the field, such as `#/overlays/1/position`. */
             pointer: string;
             /** @enum {string} */
-            code: "required" | "blank" | "too_long" | "too_large" | "too_many" | "out_of_range" | "not_an_integer" | "wrong_type" | "invalid_json" | "invalid_encoding" | "invalid_language" | "invalid_format" | "invalid_choice" | "invalid_color" | "invalid_captions" | "unknown_style" | "unknown_font" | "conflict" | "duplicate" | "unknown_field" | "invalid_url" | "forbidden_address";
+            code: "required" | "blank" | "too_long" | "too_large" | "too_many" | "out_of_range" | "not_an_integer" | "wrong_type" | "invalid_json" | "invalid_encoding" | "invalid_language" | "invalid_format" | "invalid_choice" | "invalid_color" | "invalid_captions" | "unknown_style" | "unknown_font" | "unknown_logo" | "conflict" | "duplicate" | "unknown_field" | "invalid_url" | "forbidden_address";
             detail: string;
         };
     };
@@ -1642,7 +1812,7 @@ export interface components {
          *
          *     `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
          *
-         *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
+         *     `stored_bytes_exceeded`: Your uploads, results, logos and fonts take up your plan's storage. Delete some, or wait until results expire.
          *
          *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
          *
@@ -2719,7 +2889,7 @@ export interface components {
          *
          *     `too_many_queued`: You've reached your plan's limit of renders that wait or run. Wait for some to finish, or cancel them.
          *
-         *     `stored_bytes_exceeded`: Your uploads and results take up your plan's storage. Delete results, or wait until they expire.
+         *     `stored_bytes_exceeded`: Your uploads, results, logos and fonts take up your plan's storage. Delete some, or wait until results expire.
          *
          *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
          *
@@ -2804,11 +2974,297 @@ export interface components {
             };
         };
         /**
-         * @description `style_not_found`: Your account has no style with this name, or not this version of it. Old versions that are unused are deleted.
+         * @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`.
+         *
+         *     `invalid_fields`: `errors` lists every invalid field with a pointer to it. Fix them all and try again.
+         *
+         *     `brand_files_disabled`: This server has no storage that all servers share. Its operator must set `STORYBAR_STORAGE`.
+         */
+        "Error400-8": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "malformed_body" | "invalid_fields" | "brand_files_disabled";
+                };
+            };
+        };
+        /**
+         * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
+         *
+         *     `key_suspended`: The API key or its account is suspended. Contact the operator.
+         *
+         *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
+         *
+         *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
+         *
+         *     `server_key_required`: Webhooks, styles, logos and fonts can be changed only with a live key that has no allowed origins, or in the dashboard.
+         */
+        "Error403-5": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "server_key_required";
+                };
+            };
+        };
+        /** @description `too_many_logos`: The account has as many logos as its plan allows; `limit` and `actual` say how many. Delete one first. */
+        "Error409-3": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "too_many_logos";
+                };
+            };
+        };
+        /**
+         * @description `request_too_large`: A request without an uploaded file can have at most 2 MiB, and a batch 512 KiB; `limit` and `actual` are in bytes. Shorten it.
+         *
+         *     `asset_too_large`: The file is larger than your plan allows; `limit` and `actual` are in bytes. Send a smaller file.
+         *
+         *     `asset_too_many_pixels`: The image has more pixels than your plan allows; `limit` and `actual` are in pixels. Scale it down.
+         *
+         *     `asset_dimensions_too_large`: The longer side of the image or video exceeds the limit; `limit` and `actual` are in pixels. Scale it down.
+         */
+        "Error413-3": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "request_too_large" | "asset_too_large" | "asset_too_many_pixels" | "asset_dimensions_too_large";
+                };
+            };
+        };
+        /**
+         * @description `unsupported_content_type`: Send the request as `multipart/form-data`. Without an uploaded file, `application/json` and `application/x-www-form-urlencoded` work too.
+         *
+         *     `unsupported_asset`: Use JPEG, PNG, WebP, HEIC, AVIF or GIF images, or MP4, MOV, WebM or Matroska videos. The format is detected from the file's bytes; its name and declared type are ignored.
+         */
+        "Error415-3": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "unsupported_content_type" | "unsupported_asset";
+                };
+            };
+        };
+        /** @description `asset_undecodable`: The format is supported, but the file is damaged or incomplete. Export it again. */
+        "Error422-4": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "asset_undecodable";
+                };
+            };
+        };
+        /**
+         * @description `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
+         *
+         *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+         *
+         *     `stored_bytes_exceeded`: Your uploads, results, logos and fonts take up your plan's storage. Delete some, or wait until results expire.
+         *
+         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.
+         *
+         *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
+         */
+        "Error429-6": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "rate_limited" | "too_many_failed_keys" | "stored_bytes_exceeded" | "too_many_failures" | "too_many_renders";
+                };
+            };
+        };
+        /**
+         * @description `shutting_down`: This server is shutting down. Retry; another server will handle the request.
+         *
+         *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+         *
+         *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
+         *
+         *     `overloaded`: We're at capacity. Retry after `retry-after` seconds.
+         *
+         *     `out_of_memory`: The file is valid and within your plan, but the server has too little memory for it. Send a smaller file, or ask the operator to give workers more memory.
+         *
+         *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
+         */
+        "Error503-7": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "shutting_down" | "storage_unavailable" | "storage_full" | "overloaded" | "out_of_memory" | "renderer_unavailable";
+                };
+            };
+        };
+        /**
+         * @description `logo_not_found`: Your account has no logo with this id. `GET /v1/logos` lists them.
          *
          *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
          */
         "Error404-4": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "logo_not_found" | "not_found";
+                };
+                "text/html": string;
+            };
+        };
+        /**
+         * @description `logo_not_found`: Your account has no logo with this id. `GET /v1/logos` lists them.
+         *
+         *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
+         */
+        "Error404-5": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "logo_not_found" | "not_found";
+                };
+            };
+        };
+        /**
+         * @description `style_not_found`: Your account has no style with this name, or not this version of it. Old versions that are unused are deleted.
+         *
+         *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
+         */
+        "Error404-6": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -2834,40 +3290,8 @@ export interface components {
                 "text/html": string;
             };
         };
-        /**
-         * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
-         *
-         *     `key_suspended`: The API key or its account is suspended. Contact the operator.
-         *
-         *     `approval_required`: The account that owns this live key hasn't been approved yet. Ask the operator to approve it. Until then, use a test key.
-         *
-         *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
-         *
-         *     `server_key_required`: Webhooks and styles can be changed only with a live key that has no allowed origins, or in the dashboard.
-         */
-        "Error403-5": {
-            headers: {
-                "content-length": components["headers"]["content-length"];
-                "x-request-id": components["headers"]["x-request-id"];
-                "x-content-type-options": components["headers"]["x-content-type-options"];
-                "cache-control": components["headers"]["cache-control"];
-                vary: components["headers"]["vary"];
-                "ratelimit-policy": components["headers"]["ratelimit-policy"];
-                ratelimit: components["headers"]["ratelimit"];
-                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
-                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
-                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "subscription_inactive" | "key_suspended" | "approval_required" | "origin_not_allowed" | "server_key_required";
-                };
-            };
-        };
         /** @description `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`. */
-        "Error404-5": {
+        "Error404-7": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -2889,7 +3313,7 @@ export interface components {
             };
         };
         /** @description `too_many_styles`: The account has as many styles as it can have; `limit` and `actual` say how many. Delete one first. */
-        "Error409-3": {
+        "Error409-4": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -2918,7 +3342,7 @@ export interface components {
          *
          *     `too_many_failures`: Too many of your files couldn't be decoded within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.
          */
-        "Error429-6": {
+        "Error429-7": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -2945,7 +3369,7 @@ export interface components {
          *
          *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
          */
-        "Error404-6": {
+        "Error404-8": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -2966,6 +3390,178 @@ export interface components {
                 };
             };
         };
+        /** @description `too_many_fonts`: The account has as many fonts as its plan allows; `limit` and `actual` say how many. Delete one first. */
+        "Error409-5": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "too_many_fonts";
+                };
+            };
+        };
+        /**
+         * @description `request_too_large`: A request without an uploaded file can have at most 2 MiB, and a batch 512 KiB; `limit` and `actual` are in bytes. Shorten it.
+         *
+         *     `asset_too_large`: The file is larger than your plan allows; `limit` and `actual` are in bytes. Send a smaller file.
+         */
+        "Error413-4": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "request_too_large" | "asset_too_large";
+                };
+            };
+        };
+        /**
+         * @description `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
+         *
+         *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
+         *
+         *     `stored_bytes_exceeded`: Your uploads, results, logos and fonts take up your plan's storage. Delete some, or wait until results expire.
+         *
+         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.
+         */
+        "Error429-8": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "rate_limited" | "too_many_failed_keys" | "stored_bytes_exceeded" | "too_many_failures";
+                };
+            };
+        };
+        /**
+         * @description `shutting_down`: This server is shutting down. Retry; another server will handle the request.
+         *
+         *     `storage_unavailable`: The server is out of disk space or can't reach its database. Retry after `retry-after` seconds.
+         *
+         *     `storage_full`: All accounts together store as much as this service allows. Retry after `retry-after` seconds, or send the request without `async` and `deliver`, which needs no storage.
+         *
+         *     `overloaded`: We're at capacity. Retry after `retry-after` seconds.
+         *
+         *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
+         *
+         *     `out_of_memory`: The file is valid and within your plan, but the server has too little memory for it. Send a smaller file, or ask the operator to give workers more memory.
+         */
+        "Error503-8": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "retry-after": components["headers"]["retry-after"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "shutting_down" | "storage_unavailable" | "storage_full" | "overloaded" | "renderer_unavailable" | "out_of_memory";
+                };
+            };
+        };
+        /**
+         * @description `font_not_found`: Your account has no font with this id. `GET /v1/fonts` lists them.
+         *
+         *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
+         */
+        "Error404-9": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                "content-security-policy": components["headers"]["content-security-policy"];
+                "cross-origin-opener-policy": components["headers"]["cross-origin-opener-policy"];
+                "permissions-policy": components["headers"]["permissions-policy"];
+                "referrer-policy": components["headers"]["referrer-policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "font_not_found" | "not_found";
+                };
+                "text/html": string;
+            };
+        };
+        /**
+         * @description `font_not_found`: Your account has no font with this id. `GET /v1/fonts` lists them.
+         *
+         *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
+         */
+        "Error404-10": {
+            headers: {
+                "content-length": components["headers"]["content-length"];
+                "x-request-id": components["headers"]["x-request-id"];
+                "x-content-type-options": components["headers"]["x-content-type-options"];
+                "cache-control": components["headers"]["cache-control"];
+                vary: components["headers"]["vary"];
+                "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                ratelimit: components["headers"]["ratelimit"];
+                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "font_not_found" | "not_found";
+                };
+            };
+        };
         /**
          * @description `subscription_inactive`: The account that owns this API key has no active subscription. Choose a plan.
          *
@@ -2975,7 +3571,7 @@ export interface components {
          *
          *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
          *
-         *     `server_key_required`: Webhooks and styles can be changed only with a live key that has no allowed origins, or in the dashboard.
+         *     `server_key_required`: Webhooks, styles, logos and fonts can be changed only with a live key that has no allowed origins, or in the dashboard.
          */
         "Error403-6": {
             headers: {
@@ -3004,7 +3600,7 @@ export interface components {
             };
         };
         /** @description `too_many_webhooks`: The account has as many endpoints as it can have; `limit` and `actual` say how many. Delete one first. */
-        "Error409-4": {
+        "Error409-6": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -3031,7 +3627,7 @@ export interface components {
          *
          *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
          */
-        "Error404-7": {
+        "Error404-11": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -3062,7 +3658,7 @@ export interface components {
          *
          *     `not_found`: There is nothing at this path. To render, use `POST /v1/overlay`.
          */
-        "Error404-8": {
+        "Error404-12": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -3084,7 +3680,7 @@ export interface components {
             };
         };
         /** @description `webhook_disabled`: The endpoint is disabled or has been deleted, so nothing is sent to it. Enable it first. */
-        "Error409-5": {
+        "Error409-7": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -3107,7 +3703,7 @@ export interface components {
             };
         };
         /** @description `malformed_body`: The body is invalid or incomplete. Let your HTTP client build the body and set `content-type`. */
-        "Error400-8": {
+        "Error400-9": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -3170,7 +3766,7 @@ export interface components {
             };
         };
         /** @description `shutting_down`: This server is shutting down. Retry; another server will handle the request. */
-        "Error503-7": {
+        "Error503-9": {
             headers: {
                 "content-length": components["headers"]["content-length"];
                 "x-request-id": components["headers"]["x-request-id"];
@@ -3211,7 +3807,7 @@ export interface components {
         "x-missing-glyphs": number;
         /** @description Only with `max_bytes`, unless the pixels of a JPEG are kept: the quality that fits, 1 to 100, or the constant rate factor of an MP4 (lower is better). */
         "x-quality": number;
-        /** @description Comma-separated codes, absent when there are none. About captions: `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `font_fallback`, `word_times_estimated`, `text_too_small`, `sample_transcript`. About the asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`, `upscaled`. More may be added. */
+        /** @description Comma-separated codes, absent when there are none. About captions: `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `font_fallback`, `word_times_estimated`, `text_too_small`, `logo_moved`, `sample_transcript`. About the asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`, `upscaled`. More may be added. */
         "x-warnings": string;
         /** @description Credits charged for this render. 0 for errors, test keys and replays. */
         "x-credits-charged": number;
@@ -3854,6 +4450,171 @@ export interface operations {
             503: components["responses"]["Error503-4"];
         };
     };
+    listLogos: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The logos. */
+            200: {
+                headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogoList"];
+                };
+            };
+            400: components["responses"]["Error400-7"];
+            401: components["responses"]["Error401-3"];
+            403: components["responses"]["Error403-3"];
+            408: components["responses"]["Error408-3"];
+            429: components["responses"]["Error429-3"];
+            500: components["responses"]["Error500-3"];
+            503: components["responses"]["Error503-3"];
+        };
+    };
+    uploadLogo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["LogoForm"];
+            };
+        };
+        responses: {
+            /** @description The logo. */
+            201: {
+                headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                    location: components["headers"]["location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Logo"];
+                };
+            };
+            400: components["responses"]["Error400-8"];
+            401: components["responses"]["Error401-2"];
+            403: components["responses"]["Error403-5"];
+            408: components["responses"]["Error408-2"];
+            409: components["responses"]["Error409-3"];
+            413: components["responses"]["Error413-3"];
+            415: components["responses"]["Error415-3"];
+            422: components["responses"]["Error422-4"];
+            429: components["responses"]["Error429-6"];
+            500: components["responses"]["Error500-2"];
+            503: components["responses"]["Error503-7"];
+            504: components["responses"]["Error504-2"];
+        };
+    };
+    getLogo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of the logo. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The logo. */
+            200: {
+                headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Logo"];
+                };
+            };
+            400: components["responses"]["Error400-7"];
+            401: components["responses"]["Error401-3"];
+            403: components["responses"]["Error403-3"];
+            404: components["responses"]["Error404-4"];
+            408: components["responses"]["Error408-3"];
+            429: components["responses"]["Error429-3"];
+            500: components["responses"]["Error500-3"];
+            503: components["responses"]["Error503-3"];
+        };
+    };
+    deleteLogo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of the logo. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400-4"];
+            401: components["responses"]["Error401-2"];
+            403: components["responses"]["Error403-5"];
+            404: components["responses"]["Error404-5"];
+            408: components["responses"]["Error408-2"];
+            415: components["responses"]["Error415-2"];
+            429: components["responses"]["Error429-4"];
+            500: components["responses"]["Error500-2"];
+            503: components["responses"]["Error503-4"];
+        };
+    };
     listStyles: {
         parameters: {
             query?: never;
@@ -3925,7 +4686,7 @@ export interface operations {
             400: components["responses"]["Error400-7"];
             401: components["responses"]["Error401-3"];
             403: components["responses"]["Error403-3"];
-            404: components["responses"]["Error404-4"];
+            404: components["responses"]["Error404-6"];
             408: components["responses"]["Error408-3"];
             429: components["responses"]["Error429-3"];
             500: components["responses"]["Error500-3"];
@@ -3970,12 +4731,12 @@ export interface operations {
             400: components["responses"]["Error400-2"];
             401: components["responses"]["Error401-2"];
             403: components["responses"]["Error403-5"];
-            404: components["responses"]["Error404-5"];
+            404: components["responses"]["Error404-7"];
             408: components["responses"]["Error408-2"];
-            409: components["responses"]["Error409-3"];
+            409: components["responses"]["Error409-4"];
             413: components["responses"]["Error413-2"];
             415: components["responses"]["Error415-2"];
-            429: components["responses"]["Error429-6"];
+            429: components["responses"]["Error429-7"];
             500: components["responses"]["Error500-2"];
             503: components["responses"]["Error503-4"];
         };
@@ -4012,7 +4773,183 @@ export interface operations {
             400: components["responses"]["Error400-4"];
             401: components["responses"]["Error401-2"];
             403: components["responses"]["Error403-5"];
-            404: components["responses"]["Error404-6"];
+            404: components["responses"]["Error404-8"];
+            408: components["responses"]["Error408-2"];
+            415: components["responses"]["Error415-2"];
+            429: components["responses"]["Error429-4"];
+            500: components["responses"]["Error500-2"];
+            503: components["responses"]["Error503-4"];
+        };
+    };
+    listFonts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The fonts. */
+            200: {
+                headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FontList"];
+                };
+            };
+            400: components["responses"]["Error400-7"];
+            401: components["responses"]["Error401-3"];
+            403: components["responses"]["Error403-3"];
+            408: components["responses"]["Error408-3"];
+            429: components["responses"]["Error429-3"];
+            500: components["responses"]["Error500-3"];
+            503: components["responses"]["Error503-3"];
+        };
+    };
+    uploadFont: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description TTF, OTF or WOFF2, up to 8 MB.
+                     */
+                    asset: string;
+                    /**
+                     * @description Confirms that the license of the font allows you to use it here.
+                     * @constant
+                     */
+                    license_confirmed: true;
+                };
+            };
+        };
+        responses: {
+            /** @description The font. */
+            201: {
+                headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                    location: components["headers"]["location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Font"];
+                };
+            };
+            400: components["responses"]["Error400-8"];
+            401: components["responses"]["Error401-2"];
+            403: components["responses"]["Error403-5"];
+            408: components["responses"]["Error408-2"];
+            409: components["responses"]["Error409-5"];
+            413: components["responses"]["Error413-4"];
+            415: components["responses"]["Error415-3"];
+            422: components["responses"]["Error422-4"];
+            429: components["responses"]["Error429-8"];
+            500: components["responses"]["Error500-2"];
+            503: components["responses"]["Error503-8"];
+            504: components["responses"]["Error504-2"];
+        };
+    };
+    getFont: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the font. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The font. */
+            200: {
+                headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Font"];
+                };
+            };
+            400: components["responses"]["Error400-7"];
+            401: components["responses"]["Error401-3"];
+            403: components["responses"]["Error403-3"];
+            404: components["responses"]["Error404-9"];
+            408: components["responses"]["Error408-3"];
+            429: components["responses"]["Error429-3"];
+            500: components["responses"]["Error500-3"];
+            503: components["responses"]["Error503-3"];
+        };
+    };
+    deleteFont: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the font. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400-4"];
+            401: components["responses"]["Error401-2"];
+            403: components["responses"]["Error403-5"];
+            404: components["responses"]["Error404-10"];
             408: components["responses"]["Error408-2"];
             415: components["responses"]["Error415-2"];
             429: components["responses"]["Error429-4"];
@@ -4094,10 +5031,10 @@ export interface operations {
             401: components["responses"]["Error401-2"];
             403: components["responses"]["Error403-5"];
             408: components["responses"]["Error408-2"];
-            409: components["responses"]["Error409-4"];
+            409: components["responses"]["Error409-6"];
             413: components["responses"]["Error413-2"];
             415: components["responses"]["Error415-2"];
-            429: components["responses"]["Error429-6"];
+            429: components["responses"]["Error429-7"];
             500: components["responses"]["Error500-2"];
             503: components["responses"]["Error503-4"];
         };
@@ -4136,7 +5073,7 @@ export interface operations {
             400: components["responses"]["Error400-7"];
             401: components["responses"]["Error401-3"];
             403: components["responses"]["Error403-6"];
-            404: components["responses"]["Error404-7"];
+            404: components["responses"]["Error404-11"];
             408: components["responses"]["Error408-3"];
             429: components["responses"]["Error429-3"];
             500: components["responses"]["Error500-3"];
@@ -4175,8 +5112,55 @@ export interface operations {
             400: components["responses"]["Error400-4"];
             401: components["responses"]["Error401-2"];
             403: components["responses"]["Error403-5"];
-            404: components["responses"]["Error404-8"];
+            404: components["responses"]["Error404-12"];
             408: components["responses"]["Error408-2"];
+            415: components["responses"]["Error415-2"];
+            429: components["responses"]["Error429-4"];
+            500: components["responses"]["Error500-2"];
+            503: components["responses"]["Error503-4"];
+        };
+    };
+    updateWebhookEndpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id in the list. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookEndpointChange"];
+            };
+        };
+        responses: {
+            /** @description The changed endpoint. */
+            200: {
+                headers: {
+                    "content-length": components["headers"]["content-length"];
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-content-type-options": components["headers"]["x-content-type-options"];
+                    "cache-control": components["headers"]["cache-control"];
+                    vary: components["headers"]["vary"];
+                    "ratelimit-policy": components["headers"]["ratelimit-policy"];
+                    ratelimit: components["headers"]["ratelimit"];
+                    "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
+                    "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
+                    "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookEndpoint"];
+                };
+            };
+            400: components["responses"]["Error400-2"];
+            401: components["responses"]["Error401-2"];
+            403: components["responses"]["Error403-5"];
+            404: components["responses"]["Error404-12"];
+            408: components["responses"]["Error408-2"];
+            413: components["responses"]["Error413-2"];
             415: components["responses"]["Error415-2"];
             429: components["responses"]["Error429-4"];
             500: components["responses"]["Error500-2"];
@@ -4217,7 +5201,7 @@ export interface operations {
             400: components["responses"]["Error400-4"];
             401: components["responses"]["Error401-2"];
             403: components["responses"]["Error403-5"];
-            404: components["responses"]["Error404-8"];
+            404: components["responses"]["Error404-12"];
             408: components["responses"]["Error408-2"];
             415: components["responses"]["Error415-2"];
             429: components["responses"]["Error429-4"];
@@ -4259,7 +5243,7 @@ export interface operations {
             400: components["responses"]["Error400-4"];
             401: components["responses"]["Error401-2"];
             403: components["responses"]["Error403-5"];
-            404: components["responses"]["Error404-8"];
+            404: components["responses"]["Error404-12"];
             408: components["responses"]["Error408-2"];
             415: components["responses"]["Error415-2"];
             429: components["responses"]["Error429-4"];
@@ -4305,7 +5289,7 @@ export interface operations {
             400: components["responses"]["Error400-2"];
             401: components["responses"]["Error401-2"];
             403: components["responses"]["Error403-5"];
-            404: components["responses"]["Error404-8"];
+            404: components["responses"]["Error404-12"];
             408: components["responses"]["Error408-2"];
             413: components["responses"]["Error413-2"];
             415: components["responses"]["Error415-2"];
@@ -4350,11 +5334,11 @@ export interface operations {
             400: components["responses"]["Error400-4"];
             401: components["responses"]["Error401-2"];
             403: components["responses"]["Error403-5"];
-            404: components["responses"]["Error404-8"];
+            404: components["responses"]["Error404-12"];
             408: components["responses"]["Error408-2"];
-            409: components["responses"]["Error409-5"];
+            409: components["responses"]["Error409-7"];
             415: components["responses"]["Error415-2"];
-            429: components["responses"]["Error429-6"];
+            429: components["responses"]["Error429-7"];
             500: components["responses"]["Error500-2"];
             503: components["responses"]["Error503-4"];
         };
@@ -4364,6 +5348,10 @@ export interface operations {
             query?: {
                 /** @description Only deliveries to this endpoint. */
                 endpoint_id?: string;
+                /** @description Only deliveries of this event. */
+                type?: "render.succeeded" | "render.failed" | "render.canceled" | "batch.completed" | "webhook.test";
+                /** @description Only deliveries with this status. */
+                status?: "pending" | "succeeded" | "failed";
                 /** @description Deliveries per page. */
                 limit?: number;
                 /** @description `next_cursor` of the page before. */
@@ -4437,7 +5425,7 @@ export interface operations {
             400: components["responses"]["Error400-7"];
             401: components["responses"]["Error401-3"];
             403: components["responses"]["Error403-6"];
-            404: components["responses"]["Error404-7"];
+            404: components["responses"]["Error404-11"];
             408: components["responses"]["Error408-3"];
             429: components["responses"]["Error429-3"];
             500: components["responses"]["Error500-3"];
@@ -4480,11 +5468,11 @@ export interface operations {
             400: components["responses"]["Error400-4"];
             401: components["responses"]["Error401-2"];
             403: components["responses"]["Error403-5"];
-            404: components["responses"]["Error404-8"];
+            404: components["responses"]["Error404-12"];
             408: components["responses"]["Error408-2"];
-            409: components["responses"]["Error409-5"];
+            409: components["responses"]["Error409-7"];
             415: components["responses"]["Error415-2"];
-            429: components["responses"]["Error429-6"];
+            429: components["responses"]["Error429-7"];
             500: components["responses"]["Error500-2"];
             503: components["responses"]["Error503-4"];
         };
@@ -4591,10 +5579,10 @@ export interface operations {
                     "text/plain": "pong\n";
                 };
             };
-            400: components["responses"]["Error400-8"];
+            400: components["responses"]["Error400-9"];
             408: components["responses"]["Error408-5"];
             500: components["responses"]["Error500-5"];
-            503: components["responses"]["Error503-7"];
+            503: components["responses"]["Error503-9"];
         };
     };
     health: {
@@ -4621,10 +5609,10 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["Error400-8"];
+            400: components["responses"]["Error400-9"];
             408: components["responses"]["Error408-5"];
             500: components["responses"]["Error500-5"];
-            503: components["responses"]["Error503-7"];
+            503: components["responses"]["Error503-9"];
         };
     };
     renderSucceeded: {

@@ -39,7 +39,7 @@ export interface TransportSettings {
 export type ReadResponse<Result> = (response: Response) => Promise<Result>;
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Called once per attempt, because a stream can be sent only once. */

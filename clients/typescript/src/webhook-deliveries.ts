@@ -1,6 +1,7 @@
 // What was sent to webhook endpoints, and what is still to be sent.
 
 import { entriesOf, LARGEST_PAGE } from './pages.ts';
+import type { WebhookEvent } from './renders.ts';
 import type { components } from './schema.generated.ts';
 import type { RequestOptions } from './transport.ts';
 import type { Send } from './webhook-endpoints.ts';
@@ -12,6 +13,13 @@ export type WebhookDelivery = Readonly<Schemas['WebhookDelivery']>;
 /** A delivery with its body and its attempts. */
 export type WebhookDeliveryDetails = Readonly<Schemas['WebhookDeliveryDetails']>;
 
+/** Without a value, deliveries of all endpoints, types and statuses are listed. */
+export interface WebhookDeliveryFilter {
+  readonly endpointId?: string | undefined;
+  readonly type?: WebhookEvent['type'] | undefined;
+  readonly status?: WebhookDelivery['status'] | undefined;
+}
+
 const PATH = '/v1/webhook-deliveries';
 
 /** Needs a live key without allowed origins. */
@@ -22,13 +30,13 @@ export class WebhookDeliveries {
     this.#send = send;
   }
 
-  /** Iterates over deliveries, newest first, of one endpoint or of all. Pages are read as they are needed. */
-  async *list(
-    options: RequestOptions & { endpointId?: string | undefined } = {},
-  ): AsyncGenerator<WebhookDelivery, void, undefined> {
+  /** Iterates over deliveries, newest first. Pages are read as they are needed. */
+  async *list(options: WebhookDeliveryFilter & RequestOptions = {}): AsyncGenerator<WebhookDelivery, void, undefined> {
     yield* entriesOf(async (cursor) => {
       const query = new URLSearchParams({ limit: String(LARGEST_PAGE) });
       if (options.endpointId !== undefined) query.set('endpoint_id', options.endpointId);
+      if (options.type !== undefined) query.set('type', options.type);
+      if (options.status !== undefined) query.set('status', options.status);
       if (cursor !== undefined) query.set('cursor', cursor);
       const page = await this.#send<Schemas['WebhookDeliveryList']>('GET', `${PATH}?${query.toString()}`, options);
       return [page.deliveries, page.next_cursor];

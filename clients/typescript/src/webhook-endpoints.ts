@@ -18,6 +18,12 @@ export interface NewWebhookEndpoint {
   readonly events?: readonly WebhookEventType[] | undefined;
 }
 
+export interface WebhookEndpointChange {
+  readonly url?: string | undefined;
+  /** The event types. An empty list means all of them. */
+  readonly events?: readonly WebhookEventType[] | undefined;
+}
+
 export interface RotationOptions extends RequestOptions {
   /** How long webhooks are also signed with the old secret. Default: a day. */
   readonly overlapSeconds?: number | undefined;
@@ -56,6 +62,11 @@ export class WebhookEndpoints {
 
   async get(id: string, options: RequestOptions = {}): Promise<WebhookEndpoint> {
     return await this.#send('GET', pathOf(id), options);
+  }
+
+  /** Changes the URL, the events, or both. What is left out stays as it is. Waiting webhooks go to the new URL. */
+  async update(id: string, change: WebhookEndpointChange, options: RequestOptions = {}): Promise<WebhookEndpoint> {
+    return await this.#send('PATCH', pathOf(id), options, change);
   }
 
   /** Sends webhooks to a disabled endpoint again. */

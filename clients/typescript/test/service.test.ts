@@ -13,6 +13,11 @@ import { StorybarApiError, StorybarConnectionError, StorybarError, Storybar } fr
 import { CLIP, PHOTO, rejection, SERVICE_URL, service, STAND_IN_URL } from './service.ts';
 
 const PNG = '89504e470d0a1a0a';
+const FONT = path.resolve(
+  import.meta.dirname,
+  '../../../node_modules/@expo-google-fonts/bangers/400Regular/Bangers_400Regular.ttf',
+);
+const PHOTO_LOGO = path.resolve(import.meta.dirname, '../../../examples/brand-kit/logo.png');
 const folder = await mkdtemp(path.join(tmpdir(), 'storybar-client-'));
 const server = createServer();
 await new Promise<void>((resolve) => {
@@ -157,4 +162,32 @@ test('reports a server that cannot be reached, a missing file and missing settin
   assert.match(missing.message, /ENOENT.*no-such-file\.jpg/u);
   assert.throws(() => new Storybar({ baseUrl: SERVICE_URL }), /apiKey/u);
   assert.throws(() => new Storybar({ baseUrl: 'captions', apiKey: 'sb_live_x' }), /baseUrl.*captions/u);
+});
+
+test('uploads a logo, uses it in a saved style, and deletes both', async () => {
+  const storybar = service();
+  const logo = await storybar.logos.add(PHOTO_LOGO);
+  assert.match(logo.id, /^logo_/u);
+  assert.ok((await storybar.logos.list()).some(({ id }) => id === logo.id));
+  assert.deepEqual(await storybar.logos.get(logo.id), logo);
+  await storybar.styles.save('client-brand', { preset: 'box', logo: { id: logo.id, corner: 'bottom-left' } });
+  const layout = await storybar.layout({ width: 400, height: 800, text: 'Hi', style: 'client-brand' });
+  assert.equal(layout.logo?.x, 16);
+  await storybar.styles.delete('client-brand');
+  await storybar.logos.delete(logo.id);
+  const error = await rejection(storybar.logos.get(logo.id), StorybarApiError);
+  assert.equal(error.code, 'logo_not_found');
+});
+
+test('uploads a font, draws with it and deletes it', async () => {
+  const storybar = service();
+  const font = await storybar.fonts.add(FONT, { licenseConfirmed: true });
+  assert.equal(font.family, 'Bangers');
+  assert.ok((await storybar.fonts.list()).some(({ id }) => id === font.id));
+  assert.deepEqual(await storybar.fonts.get(font.id), font);
+  const { bars } = await storybar.layout({ width: 400, height: 800, text: 'Hi', style: { font: font.id } });
+  assert.equal(bars[0]?.fonts[0], font.id);
+  await storybar.fonts.delete(font.id);
+  const error = await rejection(storybar.fonts.get(font.id), StorybarApiError);
+  assert.equal(error.code, 'font_not_found');
 });

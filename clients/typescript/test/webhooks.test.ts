@@ -121,7 +121,9 @@ test('verifies the webhook of a render with webhook_url, before and after the se
   const { id, ...first } = await announce();
   const event = await verifyWebhook({ ...first, secret });
   assert.ok(event.type === 'render.succeeded' && event.data.id === id);
-  const file = await fetch(event.data.output.url);
+  const { url: link } = event.data.output;
+  assert.ok(link !== null);
+  const file = await fetch(link);
   assert.equal((await file.arrayBuffer()).byteLength, event.data.output.bytes);
 
   const newer = await storybar.webhookSecret.rotate({ overlapSeconds: 60 });
@@ -161,10 +163,13 @@ test('registers an endpoint that gets signed events of renders and batches, unti
   close();
 });
 
-test('disables and enables an endpoint, lists what was sent to it and sends it again', async () => {
+test('changes, disables and enables an endpoint, lists what was sent to it and sends it again', async () => {
   const { webhookEndpoints, webhookDeliveries } = service();
   const { url, next, close } = await startReceiver();
-  const { id } = await webhookEndpoints.create({ url });
+  const { id } = await webhookEndpoints.create({ url: 'https://old.example/' });
+  const changed = await webhookEndpoints.update(id, { url });
+  assert.deepEqual([changed.url, changed.events], [url, []]);
+  assert.deepEqual((await webhookEndpoints.update(id, { events: ['render.failed'] })).events, ['render.failed']);
   assert.equal((await webhookEndpoints.disable(id)).status, 'disabled');
   assert.equal((await webhookEndpoints.get(id)).disabled_reason, 'user');
   assert.equal((await webhookEndpoints.enable(id)).status, 'enabled');
@@ -173,6 +178,13 @@ test('disables and enables an endpoint, lists what was sent to it and sends it a
   const listed = [];
   for await (const delivery of webhookDeliveries.list({ endpointId: id })) listed.push(delivery.id);
   assert.deepEqual(listed, [sent.id]);
+  for await (const { id: other } of webhookDeliveries.list({
+    endpointId: id,
+    type: 'render.failed',
+    status: 'failed',
+  })) {
+    assert.fail(`${other} has another type and status`);
+  }
   assert.equal((await webhookDeliveries.get(sent.id)).webhook_id, sent.webhook_id);
   for (;;) {
     // A delivery can be sent again as soon as its first response is recorded.

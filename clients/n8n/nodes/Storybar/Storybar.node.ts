@@ -1,10 +1,27 @@
-import type { IExecuteFunctions, INodeExecutionData, INodeType, INodeTypeDescription, JsonObject } from 'n8n-workflow';
+import type {
+  IExecuteFunctions,
+  ILoadOptionsFunctions,
+  INodeExecutionData,
+  INodePropertyOptions,
+  INodeType,
+  INodeTypeDescription,
+  JsonObject,
+} from 'n8n-workflow';
 import { NodeApiError, NodeConnectionTypes, NodeOperationError } from 'n8n-workflow';
-import { captionFile, getRender, overlayOnly } from './operations';
-import { properties } from './properties';
+import {
+  captionFile,
+  getRender,
+  overlayOnly,
+  overlayVideo,
+  previewLayout,
+  savedStyles,
+  startBatch,
+  uploadedFonts,
+} from './operations';
+import { fonts, presets, properties } from './properties';
 
 const OPERATIONS: Readonly<Record<string, (context: IExecuteFunctions, item: number) => Promise<INodeExecutionData>>> =
-  { captionImage: captionFile, captionVideo: captionFile, overlayOnly, getRender };
+  { captionImage: captionFile, captionVideo: captionFile, overlayOnly, overlayVideo, previewLayout, getRender };
 
 export class Storybar implements INodeType {
   description: INodeTypeDescription = {
@@ -23,9 +40,27 @@ export class Storybar implements INodeType {
     properties,
   };
 
+  methods = {
+    loadOptions: {
+      /** The styles of the account come first. */
+      async getStyles(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+        return [...(await savedStyles(this)), ...presets];
+      },
+      /** So do its fonts. */
+      async getFonts(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+        return [...(await uploadedFonts(this)), ...fonts];
+      },
+    },
+  };
+
   async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+    const items = this.getInputData();
+    // A batch is one request for all items.
+    if (items.length > 0 && this.getNodeParameter('operation', 0) === 'startBatch') {
+      return [await startBatch(this).catch((error: unknown) => [failed(this, error, 0)])];
+    }
     const results: INodeExecutionData[] = [];
-    for (let item = 0; item < this.getInputData().length; item += 1) {
+    for (let item = 0; item < items.length; item += 1) {
       try {
         const operation = this.getNodeParameter('operation', item) as string;
         const run = OPERATIONS[operation];
@@ -34,18 +69,23 @@ export class Storybar implements INodeType {
         }
         results.push(await run(this, item));
       } catch (error) {
-        // Each class returns an error of its own kind unchanged.
-        const failure =
-          error instanceof NodeApiError
-            ? new NodeApiError(this.getNode(), error as unknown as JsonObject)
-            : new NodeOperationError(this.getNode(), error as Error, { itemIndex: item });
-        if (!this.continueOnFail()) throw failure;
-        const { message, description } = failure;
-        // n8n sends items with exactly these fields to the error output, if the node has one.
-        const json = description ? { error: message, message: description } : { error: message };
-        results.push({ json, pairedItem: { item } });
+        results.push(failed(this, error, item));
       }
     }
     return [results];
   }
+}
+
+/** Throws the error, or returns it as an item if the workflow goes on after errors. */
+function failed(context: IExecuteFunctions, error: unknown, item: number): INodeExecutionData {
+  // Each class returns an error of its own kind unchanged.
+  const failure =
+    error instanceof NodeApiError
+      ? new NodeApiError(context.getNode(), error as unknown as JsonObject)
+      : new NodeOperationError(context.getNode(), error as Error, { itemIndex: item });
+  if (!context.continueOnFail()) throw failure;
+  const { message, description } = failure;
+  // n8n sends items with exactly these fields to the error output, if the node has one.
+  const json = description ? { error: message, message: description } : { error: message };
+  return { json, pairedItem: { item } };
 }

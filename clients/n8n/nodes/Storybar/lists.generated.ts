@@ -96,6 +96,23 @@ export const IMAGE_FORMATS = [
   "webp"
 ] as const;
 
+export const CANVAS_FORMATS = [
+  "png",
+  "webp"
+] as const;
+
+export const CLIP_FORMATS = [
+  "webm",
+  "mov",
+  "apng"
+] as const;
+
+export const FIT_MODES = [
+  "blur",
+  "crop",
+  "pad"
+] as const;
+
 export const COLOR_SPACES = [
   "source",
   "srgb"
@@ -110,5 +127,7 @@ export const LIMITS = {
   "MAX_PAGE_WORDS": 12,
   "MAX_PAGE_LINES": 4,
   "MIN_SIDE": 16,
-  "MAX_SIDE": 8192
+  "MAX_SIDE": 8192,
+  "MIN_BYTES": 20000,
+  "MAX_FPS": 60
 } as const;

@@ -1,10 +1,21 @@
-// The form of the node.
+// The form of the node: its fields, and the options of operations that make a file.
 
 import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
-import { CASES, COLOR_SPACES, FORMATS, HIGHLIGHTS, LIMITS, SAFE_AREAS, STYLE_PRESETS } from './lists.generated';
+import { fields } from './fields';
+import {
+  CASES,
+  COLOR_SPACES,
+  FIT_MODES,
+  FONTS,
+  FORMATS,
+  HIGHLIGHTS,
+  LIMITS,
+  SAFE_AREAS,
+  STYLE_PRESETS,
+} from './lists.generated';
 
-const WITH_FILE = ['captionImage', 'captionVideo'];
-const WITH_CAPTIONS = [...WITH_FILE, 'overlayOnly'];
+const WITH_FILE = ['captionImage', 'captionVideo', 'startBatch'];
+const WITH_OUTPUT = [...WITH_FILE, 'overlayOnly', 'overlayVideo'];
 
 const APPS: Partial<Record<string, string>> = {
   all: 'All Apps',
@@ -25,198 +36,27 @@ const formats = FORMATS.map(({ title, value }) => {
 const colorSpaces = COLOR_SPACES.map((value) => ({ name: value === 'srgb' ? 'sRGB' : capitalize(value), value }));
 const apps = SAFE_AREAS.map((value) => ({ name: APPS[value] ?? capitalize(value), value }));
 const cases = CASES.map((value) => ({ name: capitalize(value), value }));
+const fitModes = FIT_MODES.map((value) => ({ name: capitalize(value), value }));
 const highlights = HIGHLIGHTS.map((value) => ({ name: capitalize(value), value }));
-const styles = STYLE_PRESETS.map((value) => ({ name: value.split('-').map(capitalize).join(', '), value }));
+export const presets: INodePropertyOptions[] = STYLE_PRESETS.map((value) => ({
+  name: value.split('-').map(capitalize).join(', '),
+  value,
+}));
+
+export const fonts: INodePropertyOptions[] = FONTS.map((value) => ({
+  name: value.split('-').map(capitalize).join(' '),
+  value,
+}));
 
 export const properties: INodeProperties[] = [
-  {
-    displayName: 'Operation',
-    name: 'operation',
-    type: 'options',
-    noDataExpression: true,
-    default: 'captionImage',
-    options: [
-      {
-        name: 'Caption Image',
-        value: 'captionImage',
-        action: 'Put captions on an image',
-        description: 'Put captions on a JPEG, PNG, WebP, HEIC, AVIF or GIF image',
-      },
-      {
-        name: 'Caption Video',
-        value: 'captionVideo',
-        action: 'Put captions on a video',
-        description: 'Put captions on an MP4, MOV, WebM or Matroska video',
-      },
-      {
-        name: 'Get Render',
-        value: 'getRender',
-        action: 'Get an asynchronous render',
-        description: 'Get the state and the result of an asynchronous render',
-      },
-      {
-        name: 'Overlay Only',
-        value: 'overlayOnly',
-        action: 'Render captions alone',
-        description: 'Render captions as a transparent PNG',
-      },
-    ],
-  },
-  {
-    displayName: 'Source',
-    name: 'source',
-    type: 'options',
-    default: 'binary',
-    displayOptions: { show: { operation: WITH_FILE } },
-    options: [
-      { name: 'Binary Data', value: 'binary', description: 'A file from an earlier node' },
-      { name: 'URL', value: 'url', description: 'A file that the Storybar server downloads' },
-    ],
-  },
-  {
-    displayName: 'Input Binary Field',
-    name: 'binaryPropertyName',
-    type: 'string',
-    default: 'data',
-    required: true,
-    displayOptions: { show: { operation: WITH_FILE, source: ['binary'] } },
-    description: 'Name of the binary field that holds the file',
-  },
-  {
-    displayName: 'File URL',
-    name: 'assetUrl',
-    type: 'string',
-    default: '',
-    required: true,
-    placeholder: 'https://example.com/photo.jpg',
-    displayOptions: { show: { operation: WITH_FILE, source: ['url'] } },
-    description: 'Public URL of the image or video',
-  },
-  {
-    displayName: 'Width',
-    name: 'width',
-    type: 'number',
-    default: 1080,
-    displayOptions: { show: { operation: ['overlayOnly'] } },
-    description: 'Width of the PNG in pixels',
-  },
-  {
-    displayName: 'Height',
-    name: 'height',
-    type: 'number',
-    default: 1920,
-    displayOptions: { show: { operation: ['overlayOnly'] } },
-    description: 'Height of the PNG in pixels',
-  },
-  {
-    displayName: 'Captions',
-    name: 'captions',
-    type: 'options',
-    default: 'text',
-    displayOptions: { show: { operation: WITH_CAPTIONS } },
-    options: [
-      { name: 'One in the Middle', value: 'text' },
-      { name: 'Several or With Positions', value: 'overlays' },
-      {
-        name: 'Subtitles or Transcript (Videos)',
-        value: 'subtitles',
-        description: 'SRT, WebVTT, or the JSON of a speech-to-text service',
-      },
-    ],
-  },
-  {
-    displayName: 'Text',
-    name: 'text',
-    type: 'string',
-    typeOptions: { rows: 2 },
-    default: '',
-    required: true,
-    displayOptions: { show: { operation: WITH_CAPTIONS, captions: ['text'] } },
-    description: `Up to ${LIMITS.MAX_TEXT_GRAPHEMES} characters. Line breaks are kept.`,
-  },
-  {
-    displayName: 'Subtitles',
-    name: 'subtitles',
-    type: 'string',
-    typeOptions: { rows: 4 },
-    default: '',
-    required: true,
-    displayOptions: { show: { operation: WITH_CAPTIONS, captions: ['subtitles'] } },
-    description: `Content of an SRT or WebVTT file of up to ${LIMITS.MAX_CUES} cues, or JSON of OpenAI, whisper.cpp, Deepgram, AssemblyAI or ElevenLabs`,
-  },
-  {
-    displayName: 'Overlays',
-    name: 'overlays',
-    type: 'fixedCollection',
-    typeOptions: { multipleValues: true },
-    default: {},
-    placeholder: 'Add Caption',
-    displayOptions: { show: { operation: WITH_CAPTIONS, captions: ['overlays'] } },
-    options: [
-      {
-        displayName: 'Overlay',
-        name: 'overlay',
-        values: [
-          {
-            displayName: 'Text',
-            name: 'text',
-            type: 'string',
-            default: '',
-            description: `Up to ${LIMITS.MAX_TEXT_GRAPHEMES} characters. Line breaks are kept.`,
-          },
-          {
-            displayName: 'Position',
-            name: 'position',
-            type: 'number',
-            typeOptions: { minValue: -1, maxValue: 100 },
-            default: -1,
-            description: 'Center of the bar in percent of the height, from 0 (top) to 100. -1 chooses it by the order.',
-          },
-        ],
-      },
-    ],
-  },
-  {
-    displayName: 'Render ID',
-    name: 'renderId',
-    type: 'string',
-    default: '',
-    required: true,
-    displayOptions: { show: { operation: ['getRender'] } },
-    description: 'The ID of an asynchronous render',
-  },
-  {
-    displayName: 'Wait (Seconds)',
-    name: 'waitSeconds',
-    type: 'number',
-    typeOptions: { minValue: 0, maxValue: 60 },
-    default: 20,
-    displayOptions: { show: { operation: ['getRender'] } },
-    description: 'How long to wait for the render to end',
-  },
-  {
-    displayName: 'Download Result',
-    name: 'download',
-    type: 'boolean',
-    default: true,
-    displayOptions: { show: { operation: ['getRender'] } },
-    description: 'Whether to download the file once the render has succeeded',
-  },
-  {
-    displayName: 'Put Output File in Field',
-    name: 'outputPropertyName',
-    type: 'string',
-    default: 'data',
-    required: true,
-    hint: 'The name of the output binary field to put the file in',
-  },
+  ...fields,
   {
     displayName: 'Options',
     name: 'options',
     type: 'collection',
     default: {},
     placeholder: 'Add option',
-    displayOptions: { show: { operation: WITH_CAPTIONS } },
+    displayOptions: { show: { operation: WITH_OUTPUT } },
     options: [
       {
         displayName: 'Asynchronous',
@@ -240,6 +80,51 @@ export const properties: INodeProperties[] = [
         default: 'source',
         options: colorSpaces,
         description: 'Color space of a JPEG that stays a JPEG: that of its color profile, or sRGB',
+      },
+      {
+        displayName: 'Cover at (Seconds)',
+        name: 'at',
+        type: 'number',
+        typeOptions: { minValue: 0 },
+        default: 0,
+        displayOptions: { show: { '/operation': ['captionVideo', 'startBatch'] } },
+        description: 'The result is an image of this frame of the video, with the captions it shows',
+      },
+      {
+        displayName: 'Fit',
+        name: 'fit',
+        type: 'options',
+        default: 'blur',
+        options: byName(fitModes),
+        displayOptions: { show: { '/operation': WITH_FILE } },
+        description: 'How the file gets the size of Fit Width and Fit Height',
+      },
+      {
+        displayName: 'Fit Height',
+        name: 'fitHeight',
+        type: 'number',
+        typeOptions: { minValue: LIMITS.MIN_SIDE, maxValue: LIMITS.MAX_SIDE },
+        default: 1920,
+        displayOptions: { show: { '/operation': WITH_FILE } },
+        description: 'Height of the finished file in pixels, with Fit',
+      },
+      {
+        displayName: 'Fit Width',
+        name: 'fitWidth',
+        type: 'number',
+        typeOptions: { minValue: LIMITS.MIN_SIDE, maxValue: LIMITS.MAX_SIDE },
+        default: 1080,
+        displayOptions: { show: { '/operation': WITH_FILE } },
+        description: 'Width of the finished file in pixels, with Fit',
+      },
+      {
+        displayName: 'Font Name or ID',
+        name: 'font',
+        type: 'options',
+        default: 'inter',
+        typeOptions: { loadOptionsMethod: 'getFonts' },
+        description:
+          'Font of the captions, or one that your account uploaded. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
       },
       {
         displayName: 'Format',
@@ -272,6 +157,15 @@ export const properties: INodeProperties[] = [
         typeOptions: { minValue: 1, maxValue: LIMITS.MAX_PAGE_LINES },
         default: 2,
         description: 'The most lines of a page of subtitles or a transcript',
+      },
+      {
+        displayName: 'Max Bytes',
+        name: 'maxBytes',
+        type: 'number',
+        typeOptions: { minValue: LIMITS.MIN_BYTES },
+        default: 8000000,
+        displayOptions: { show: { '/operation': WITH_FILE } },
+        description: 'The most bytes of a JPEG, WebP or MP4, which has the best quality that fits',
       },
       {
         displayName: 'Put URL',
@@ -313,12 +207,13 @@ export const properties: INodeProperties[] = [
         description: 'Whether warnings about the captions are an error, before anything is rendered or charged',
       },
       {
-        displayName: 'Style',
+        displayName: 'Style Name or ID',
         name: 'style',
         type: 'options',
         default: 'bar',
-        options: byName(styles),
-        description: 'Look of the captions',
+        typeOptions: { loadOptionsMethod: 'getStyles' },
+        description:
+          'Look of the captions: a preset, or a style that your account saved. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
       },
       {
         displayName: 'Words Per Page',

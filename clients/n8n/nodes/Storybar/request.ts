@@ -5,6 +5,7 @@ import type {
   IHookFunctions,
   IHttpRequestMethods,
   IHttpRequestOptions,
+  ILoadOptionsFunctions,
   JsonObject,
 } from 'n8n-workflow';
 import { NodeApiError } from 'n8n-workflow';
@@ -26,7 +27,7 @@ interface Problem {
 const RAW = { encoding: 'arraybuffer', returnFullResponse: true, ignoreHttpStatusErrors: true } as const;
 
 export async function apiRequest(
-  context: IExecuteFunctions | IHookFunctions,
+  context: IExecuteFunctions | IHookFunctions | ILoadOptionsFunctions,
   method: IHttpRequestMethods,
   path: string,
   options: Partial<IHttpRequestOptions> = {},
@@ -50,7 +51,7 @@ export async function download(context: IExecuteFunctions, url: string, itemInde
 }
 
 function requireSuccess(
-  context: IExecuteFunctions | IHookFunctions,
+  context: IExecuteFunctions | IHookFunctions | ILoadOptionsFunctions,
   response: ApiResponse,
   itemIndex: number | undefined,
 ): ApiResponse {
@@ -61,7 +62,7 @@ function requireSuccess(
 
 /** The description lists every invalid field, not only the first. */
 export function apiError(
-  context: IExecuteFunctions | IHookFunctions,
+  context: IExecuteFunctions | IHookFunctions | ILoadOptionsFunctions,
   status: number,
   problem: Problem,
   itemIndex?: number,

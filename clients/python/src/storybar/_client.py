@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, cast
 import anyio
 import httpx
 
+from ._brand import AsyncLogos, AsyncStyles, Logos, Styles
 from ._call import (
     SHORTEST_POLL_SECONDS,
     BatchWaiting,
@@ -32,6 +33,7 @@ from ._errors import (
     StorybarTimeoutError,
     error_from_response,
 )
+from ._fonts import AsyncFonts, Fonts
 from ._request import Asset, OnProgress
 from ._result import AsyncRenderedFile, RenderedFile
 from ._retry import delay_before_retry
@@ -98,6 +100,12 @@ class Storybar:
     ) -> None:
         self._settings = Settings(base_url, api_key, timeout, max_retries, max_retry_delay, headers)
         self._http = http_client or httpx.Client()
+        self.styles = Styles(self._settings, self._read)
+        """Styles that the account saved."""
+        self.logos = Logos(self._settings, self._read)
+        """Logos that the account uploaded."""
+        self.fonts = Fonts(self._settings, self._read)
+        """Fonts that the account uploaded."""
         self.webhook_endpoints = WebhookEndpoints(self._settings, self._read)
         """URLs that get a signed webhook whenever a render ends or a batch is completed."""
         self.webhook_deliveries = WebhookDeliveries(self._settings, self._read)
@@ -308,6 +316,12 @@ class AsyncStorybar:
     ) -> None:
         self._settings = Settings(base_url, api_key, timeout, max_retries, max_retry_delay, headers)
         self._http = http_client or httpx.AsyncClient()
+        self.styles = AsyncStyles(self._settings, self._read)
+        """Styles that the account saved."""
+        self.logos = AsyncLogos(self._settings, self._read)
+        """Logos that the account uploaded."""
+        self.fonts = AsyncFonts(self._settings, self._read)
+        """Fonts that the account uploaded."""
         self.webhook_endpoints = AsyncWebhookEndpoints(self._settings, self._read)
         """URLs that get a signed webhook whenever a render ends or a batch is completed."""
         self.webhook_deliveries = AsyncWebhookDeliveries(self._settings, self._read)

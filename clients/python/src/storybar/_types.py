@@ -15,6 +15,17 @@ class StyleHighlight(_StyleHighlightRequired, total=False):
     background: str
 
 
+class _StyleLogoRequired(TypedDict):
+    id: str
+
+
+class StyleLogo(_StyleLogoRequired, total=False):
+    corner: Literal["top-left", "top-right", "bottom-left", "bottom-right"]
+    width: float
+    margin: float
+    opacity: float
+
+
 class Style(TypedDict, total=False):
     preset: Optional[str]
     """``bar`` (default): full-width dark bar, white text. ``bar-light``: white bar, black text. ``box``: rounded dark label around each line, large bold white text. ``box-light``: rounded white label around each line, large bold black text. ``outline``: dark outline around large bold letters. ``plain``: large bold letters with a soft shadow. Or a saved style."""
@@ -28,12 +39,14 @@ class Style(TypedDict, total=False):
     """Default: ``center``. Left and right are physical, also for right-to-left text."""
     weight: Optional[Literal["regular", "bold"]]
     """Default: ``regular``, and ``bold`` for ``box``, ``box-light``, ``outline``, ``plain``. Letters without a bold font stay regular; if you ask for bold, with the warning ``no_bold``."""
-    font: Optional[Literal["inter", "montserrat", "poppins", "anton", "bebas-neue", "oswald", "playfair-display", "permanent-marker", "caveat", "courier-prime", "bangers"]]
-    """Font of the letters: ``inter``, ``montserrat``, ``poppins``, ``anton``, ``bebas-neue``, ``oswald``, ``playfair-display``, ``permanent-marker``, ``caveat``, ``courier-prime``, ``bangers``. Default: ``inter``. Letters that a font lacks come from the default fonts, with the warning ``font_fallback``."""
+    font: Union[Literal["inter", "montserrat", "poppins", "anton", "bebas-neue", "oswald", "playfair-display", "permanent-marker", "caveat", "courier-prime", "bangers"], str]
+    """Font of the letters: ``inter``, ``montserrat``, ``poppins``, ``anton``, ``bebas-neue``, ``oswald``, ``playfair-display``, ``permanent-marker``, ``caveat``, ``courier-prime``, ``bangers``, or the id of a font that you uploaded. Default: ``inter``. Letters that a font lacks come from the default fonts, with the warning ``font_fallback``."""
     highlight: Optional[Union[Literal["none", "color", "box", "pop", "reveal"], StyleHighlight]]
     """How the word that is being spoken stands out; needs ``captions``. ``none`` (default); ``color``: in another color (``#ffd60a``); ``box``: with a rounded box behind it (``#e0245e``, white text); ``pop``: larger, in another color; ``reveal``: words appear when they are spoken. An object such as ``{'mode': 'box', 'color': '#000000', 'background': '#ffffff'}`` has other colors. Nothing else moves or changes."""
     case: Optional[Literal["none", "upper"]]
     """With ``upper``, all letters are capitals, by the rules of ``lang``. Default: ``none``."""
+    logo: StyleLogo
+    """A logo that your account uploaded, only in the ``style`` of a request: ``{'id', 'corner', 'width', 'margin', 'opacity'}``. ``width`` and ``margin`` are percent of the width of the result. Default: ``top-right``, 15, 4 and 1. It stays inside the safe area and moves along its edge where captions are, with the warning ``logo_moved``."""
 
 
 class _OverlayRequired(TypedDict):
@@ -92,7 +105,7 @@ class LayoutFields(TypedDict, total=False):
     position: float
     """Vertical center of the bar of ``text`` (default 50), or of the bars of ``captions`` (default 80), in percent of the height. Not allowed with ``overlays``."""
     lang: str
-    """Language of the captions as a BCP 47 tag, such as ``ja`` or ``zh-Hant``. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous. An overlay can have its own."""
+    """Language of the captions as a BCP 47 tag, such as ``ja`` or ``zh-Hant``. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous, and the syllables between which a word is cut that is too long for a line. An overlay can have its own."""
     style: Union[str, Style]
     """Look of the captions: a preset (``bar``, ``bar-light``, ``box``, ``box-light``, ``outline``, ``plain``), a style that your account saved (``acme``, or ``acme@3`` for one of its versions), or an object such as ``{'preset': 'box', 'size': 1.5}``, which forms send as JSON text. An overlay can have its own. Default: ``bar``."""
     safe_area: Literal["none", "tiktok", "reels", "shorts", "stories", "all"]
@@ -131,7 +144,7 @@ class CaptionFields(TypedDict, total=False):
     position: float
     """Vertical center of the bar of ``text`` (default 50), or of the bars of ``captions`` (default 80), in percent of the height. Not allowed with ``overlays``."""
     lang: str
-    """Language of the captions as a BCP 47 tag, such as ``ja`` or ``zh-Hant``. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous. An overlay can have its own."""
+    """Language of the captions as a BCP 47 tag, such as ``ja`` or ``zh-Hant``. It selects the forms of Han characters and of other letters that differ between languages where the text alone is ambiguous, and the syllables between which a word is cut that is too long for a line. An overlay can have its own."""
     style: Union[str, Style]
     """Look of the captions: a preset (``bar``, ``bar-light``, ``box``, ``box-light``, ``outline``, ``plain``), a style that your account saved (``acme``, or ``acme@3`` for one of its versions), or an object such as ``{'preset': 'box', 'size': 1.5}``, which forms send as JSON text. An overlay can have its own. Default: ``bar``."""
     safe_area: Literal["none", "tiktok", "reels", "shorts", "stories", "all"]
@@ -165,14 +178,23 @@ class AsyncCaptionFields(CaptionFields, total=False):
     """Up to 5 headers of that ``PUT``: ``cache-control``, ``x-amz-*``, ``x-ms-*`` or ``x-goog-*``, each with up to 1,024 printable ASCII characters. In forms, send JSON text."""
 
 
+class LayoutLogo(TypedDict):
+    x: float
+    y: float
+    width: float
+    height: float
+
+
 class Layout(TypedDict):
     width: int
     height: int
     bars: List[LayoutBar]
     captions: Optional[str]
     """The pages of ``captions`` as WebVTT, with the times of their words. Null without ``captions``."""
+    logo: Optional[LayoutLogo]
+    """Where the logo is drawn. Null without one, and where captions leave no place for it."""
     warnings: List[str]
-    """Codes such as ``missing_glyphs``, ``text_shrunk``, ``bars_overlap``, ``never_shown``, ``timing_ignored``, ``safe_area_moved``, ``low_contrast``, ``no_bold``, ``font_fallback``, ``word_times_estimated``, ``text_too_small``. More may be added."""
+    """Codes such as ``missing_glyphs``, ``text_shrunk``, ``bars_overlap``, ``never_shown``, ``timing_ignored``, ``safe_area_moved``, ``low_contrast``, ``no_bold``, ``font_fallback``, ``word_times_estimated``, ``text_too_small``, ``logo_moved``. More may be added."""
     credits: int
     """What the render would cost."""
 
@@ -214,7 +236,7 @@ class LayoutBar(TypedDict):
     fonts: List[str]
     missing_characters: List[str]
     warnings: List[str]
-    """Codes such as ``missing_glyphs``, ``text_shrunk``, ``bars_overlap``, ``never_shown``, ``timing_ignored``, ``safe_area_moved``, ``low_contrast``, ``no_bold``, ``font_fallback``, ``word_times_estimated``, ``text_too_small``. More may be added."""
+    """Codes such as ``missing_glyphs``, ``text_shrunk``, ``bars_overlap``, ``never_shown``, ``timing_ignored``, ``safe_area_moved``, ``low_contrast``, ``no_bold``, ``font_fallback``, ``word_times_estimated``, ``text_too_small``, ``logo_moved``. More may be added."""
     page: Optional[LayoutPage]
     """The page of ``captions`` that the bar shows. Null for ``text`` and ``overlays``."""
 
@@ -274,7 +296,7 @@ Usage = TypedDict(
 class FieldFault(TypedDict):
     pointer: str
     """JSON pointer to the field, such as ``#/overlays/1/position``."""
-    code: Literal["required", "blank", "too_long", "too_large", "too_many", "out_of_range", "not_an_integer", "wrong_type", "invalid_json", "invalid_encoding", "invalid_language", "invalid_format", "invalid_choice", "invalid_color", "invalid_captions", "unknown_style", "unknown_font", "conflict", "duplicate", "unknown_field", "invalid_url", "forbidden_address"]
+    code: Literal["required", "blank", "too_long", "too_large", "too_many", "out_of_range", "not_an_integer", "wrong_type", "invalid_json", "invalid_encoding", "invalid_language", "invalid_format", "invalid_choice", "invalid_color", "invalid_captions", "unknown_style", "unknown_font", "unknown_logo", "conflict", "duplicate", "unknown_field", "invalid_url", "forbidden_address"]
     detail: str
 
 
@@ -287,7 +309,7 @@ class _ProblemRequired(TypedDict):
     """What is wrong with this request and how to fix it. The wording may change."""
     instance: str
     """The id of the request, also sent as ``x-request-id``. In the error of a stored render, the id of the render."""
-    code: Literal["malformed_body", "invalid_idempotency_key", "invalid_fields", "invalid_signature", "missing_api_key", "invalid_api_key", "marketplace_refused", "payment_failed", "subscription_inactive", "key_suspended", "approval_required", "origin_not_allowed", "form_refused", "role_not_allowed", "async_disabled", "async_not_allowed", "render_not_found", "result_expired", "range_not_satisfiable", "too_many_queued", "stored_bytes_exceeded", "test_renders_exceeded", "server_key_required", "style_not_found", "too_many_styles", "webhook_not_found", "webhook_disabled", "too_many_webhooks", "not_found", "method_not_allowed", "upload_too_slow", "idempotency_in_flight", "request_too_large", "asset_too_large", "asset_too_many_pixels", "asset_dimensions_too_large", "asset_too_long", "asset_frame_rate_too_high", "asset_too_heavy", "unsupported_content_type", "unsupported_asset", "idempotency_mismatch", "asset_undecodable", "asset_unreachable", "transcription_disabled", "no_sound", "no_speech", "transcription_failed", "strict_warnings", "at_out_of_range", "cannot_fit", "rate_limited", "too_many_renders", "quota_exceeded", "too_many_failed_keys", "too_many_failures", "internal_error", "delivery_failed", "overloaded", "out_of_memory", "renderer_unavailable", "storage_unavailable", "storage_full", "payment_unavailable", "shutting_down", "deadline_exceeded"]
+    code: Literal["malformed_body", "invalid_idempotency_key", "invalid_fields", "invalid_signature", "missing_api_key", "invalid_api_key", "marketplace_refused", "payment_failed", "subscription_inactive", "key_suspended", "approval_required", "origin_not_allowed", "form_refused", "role_not_allowed", "async_disabled", "async_not_allowed", "render_not_found", "result_expired", "range_not_satisfiable", "too_many_queued", "stored_bytes_exceeded", "test_renders_exceeded", "server_key_required", "style_not_found", "too_many_styles", "brand_files_disabled", "logo_not_found", "too_many_logos", "font_not_found", "too_many_fonts", "webhook_not_found", "webhook_disabled", "too_many_webhooks", "not_found", "method_not_allowed", "upload_too_slow", "idempotency_in_flight", "request_too_large", "asset_too_large", "asset_too_many_pixels", "asset_dimensions_too_large", "asset_too_long", "asset_frame_rate_too_high", "asset_too_heavy", "unsupported_content_type", "unsupported_asset", "idempotency_mismatch", "asset_undecodable", "asset_unreachable", "transcription_disabled", "no_sound", "no_speech", "transcription_failed", "strict_warnings", "at_out_of_range", "cannot_fit", "rate_limited", "too_many_renders", "quota_exceeded", "too_many_failed_keys", "too_many_failures", "internal_error", "delivery_failed", "overloaded", "out_of_memory", "renderer_unavailable", "storage_unavailable", "storage_full", "payment_unavailable", "shutting_down", "deadline_exceeded"]
     """Stable error code. New codes may be added; handle unknown ones by ``status``."""
 
 
@@ -390,11 +412,50 @@ class Batch(TypedDict):
     renders: List[Render]
 
 
+class SavedStyle(TypedDict):
+    name: str
+    """Use it as the ``style`` of a request: ``acme``, or ``acme@3`` for this version."""
+    version: int
+    """Grows by 1 whenever the style changes."""
+    style: Dict[str, Any]
+    """The keys of a style, as they were saved."""
+    updated_at: str
+    """When this version was saved."""
+
+
+class Logo(TypedDict):
+    id: str
+    """Use it in ``style.logo``."""
+    width: int
+    """In pixels, as stored."""
+    height: int
+    bytes: int
+    created_at: str
+
+
+class Font(TypedDict):
+    id: str
+    """Use it as ``style.font``."""
+    family: str
+    """The name of the family, as the file has it."""
+    style: str
+    """Such as ``Regular`` or ``Bold Italic``."""
+    weights: List[int]
+    """One weight, or the two ends of a range."""
+    characters: int
+    """The number of characters that the font can draw."""
+    scripts: List[str]
+    """Scripts with most of their letters, named as in Unicode."""
+    bytes: int
+    """The size as stored."""
+    created_at: str
+
+
 class WebhookEndpoint(TypedDict):
     id: str
     url: str
     events: List[Literal["render.succeeded", "render.failed", "render.canceled", "batch.completed"]]
-    """Events to send. Empty or left out: all of them, including future ones."""
+    """Events to send. Empty: all of them, including future ones."""
     status: Literal["enabled", "disabled"]
     disabled_reason: Optional[Literal["user", "gone", "failing"]]
     """``user``, ``gone`` (it responded with 410) or ``failing`` (for five days)."""

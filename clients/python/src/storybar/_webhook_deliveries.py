@@ -18,8 +18,8 @@ class _Calls:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
-    def list(self, endpoint_id: str | None, cursor: str | None) -> Call:
-        return self._settings.page(PATH, endpoint_id=endpoint_id, limit=LARGEST_PAGE, cursor=cursor)
+    def list(self, cursor: str | None, **filters: str | None) -> Call:
+        return self._settings.page(PATH, **filters, limit=LARGEST_PAGE, cursor=cursor)
 
     def get(self, delivery_id: str) -> Call:
         return self._settings.call("GET", f"{PATH}/{quote(delivery_id, safe='')}")
@@ -35,11 +35,14 @@ class WebhookDeliveries:
         self._calls = _Calls(settings)
         self._read = read
 
-    def list(self, endpoint_id: str | None = None) -> Iterator[WebhookDelivery]:
-        """Newest first, of one endpoint or of all. Pages are read as they are needed."""
+    def list(
+        self, endpoint_id: str | None = None, *, type: str | None = None, status: str | None = None
+    ) -> Iterator[WebhookDelivery]:
+        """Newest first, of one endpoint, type or status, or of all. Pages are read as they are needed."""
         cursor: str | None = None
         while True:
-            page = cast(WebhookDeliveryList, self._read(self._calls.list(endpoint_id, cursor)).json())
+            call = self._calls.list(cursor, endpoint_id=endpoint_id, type=type, status=status)
+            page = cast(WebhookDeliveryList, self._read(call).json())
             yield from page["deliveries"]
             cursor = page["next_cursor"]
             if cursor is None:
@@ -60,11 +63,14 @@ class AsyncWebhookDeliveries:
         self._calls = _Calls(settings)
         self._read = read
 
-    async def list(self, endpoint_id: str | None = None) -> AsyncIterator[WebhookDelivery]:
-        """Newest first, of one endpoint or of all. Pages are read as they are needed."""
+    async def list(
+        self, endpoint_id: str | None = None, *, type: str | None = None, status: str | None = None
+    ) -> AsyncIterator[WebhookDelivery]:
+        """Newest first, of one endpoint, type or status, or of all. Pages are read as they are needed."""
         cursor: str | None = None
         while True:
-            page = cast(WebhookDeliveryList, (await self._read(self._calls.list(endpoint_id, cursor))).json())
+            call = self._calls.list(cursor, endpoint_id=endpoint_id, type=type, status=status)
+            page = cast(WebhookDeliveryList, (await self._read(call)).json())
             for delivery in page["deliveries"]:
                 yield delivery
             cursor = page["next_cursor"]

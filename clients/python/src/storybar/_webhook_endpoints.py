@@ -15,7 +15,7 @@ SECRET_PATH = "/v1/webhook-secret"
 
 
 class _Calls:
-    """A second attempt would create a second endpoint, rotate twice or send a second test, so only reading and deleting are repeated."""
+    """A second attempt would create a second endpoint, rotate twice or send a second test, so only reading, changing and deleting are repeated."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -29,6 +29,11 @@ class _Calls:
 
     def get(self, endpoint_id: str) -> Call:
         return self._settings.call("GET", _path(endpoint_id))
+
+    def update(self, endpoint_id: str, url: str | None, events: Sequence[str] | None) -> Call:
+        body = {"url": url, "events": None if events is None else list(events)}
+        change = {name: value for name, value in body.items() if value is not None}
+        return self._settings.call("PATCH", _path(endpoint_id), json=change)
 
     def switch(self, endpoint_id: str, to: str) -> Call:
         return self._settings.call("POST", f"{_path(endpoint_id)}/{to}")
@@ -71,6 +76,12 @@ class WebhookEndpoints:
     def get(self, endpoint_id: str) -> WebhookEndpoint:
         return cast(WebhookEndpoint, self._read(self._calls.get(endpoint_id)).json())
 
+    def update(
+        self, endpoint_id: str, *, url: str | None = None, events: Sequence[str] | None = None
+    ) -> WebhookEndpoint:
+        """What is left out stays as it is. An empty list of events means all of them. Waiting webhooks go to the new URL."""
+        return cast(WebhookEndpoint, self._read(self._calls.update(endpoint_id, url, events)).json())
+
     def enable(self, endpoint_id: str) -> WebhookEndpoint:
         """Sends webhooks to a disabled endpoint again."""
         return cast(WebhookEndpoint, self._read(self._calls.switch(endpoint_id, "enable")).json())
@@ -110,6 +121,12 @@ class AsyncWebhookEndpoints:
 
     async def get(self, endpoint_id: str) -> WebhookEndpoint:
         return cast(WebhookEndpoint, await self._json(self._calls.get(endpoint_id)))
+
+    async def update(
+        self, endpoint_id: str, *, url: str | None = None, events: Sequence[str] | None = None
+    ) -> WebhookEndpoint:
+        """What is left out stays as it is. An empty list of events means all of them. Waiting webhooks go to the new URL."""
+        return cast(WebhookEndpoint, await self._json(self._calls.update(endpoint_id, url, events)))
 
     async def enable(self, endpoint_id: str) -> WebhookEndpoint:
         """Sends webhooks to a disabled endpoint again."""
