@@ -14,7 +14,9 @@ COPY src ./src
 COPY clients/typescript/package.json clients/typescript/tsconfig.json clients/typescript/tsconfig.build.json ./clients/typescript/
 COPY clients/typescript/src ./clients/typescript/src
 COPY scripts/prune.js ./scripts/
-RUN npm run build && npm prune --omit=dev --ignore-scripts && node scripts/prune.js
+# Type declarations and source maps are for programs that import the package.
+RUN npm run build && npm prune --omit=dev --ignore-scripts && node scripts/prune.js && \
+  find dist clients/typescript/dist \( -name '*.d.ts' -o -name '*.map' \) -delete
 
 FROM ${BASE_IMAGE}
 ENV NODE_ENV=production \

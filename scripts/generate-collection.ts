@@ -51,6 +51,8 @@ const IDS: Readonly<Record<string, string>> = {
   results: '{{resultName}}',
   batches: '{{batchId}}',
   styles: STYLE,
+  logos: '{{logoId}}',
+  fonts: '{{fontId}}',
   'webhook-endpoints': '{{endpointId}}',
   'webhook-deliveries': '{{deliveryId}}',
 };
@@ -62,6 +64,8 @@ const AGAIN = 'pm.execution.setNextRequest(pm.info.requestName);';
 const AFTER: Readonly<Record<string, readonly string[]>> = {
   createBatch: [save('batchId', 'pm.response.json().id')],
   getBatch: [`if (pm.response.json().status === 'running') ${AGAIN}`],
+  uploadLogo: [save('logoId', 'pm.response.json().id')],
+  uploadFont: [save('fontId', 'pm.response.json().id')],
   createWebhookEndpoint: [save('endpointId', 'pm.response.json().id')],
   testWebhookEndpoint: [save('deliveryId', 'pm.response.json().id')],
 };
@@ -77,6 +81,8 @@ const STORED = {
     save('resultName', "pm.response.json().output.url.split('/').pop()"),
   ],
 };
+/** The files that uploads send. Renders take a photo. */
+const FILES: Readonly<Record<string, string>> = { uploadLogo: 'logo.png', uploadFont: 'font.ttf' };
 const BODIES: Readonly<Record<string, object>> = { saveStyle: { preset: 'box', size: 1.2 } };
 /** Changes of these need a live key. Renders need only a test key, which costs nothing. */
 const LIVE_FOLDERS: ReadonlySet<string> = new Set(['Brand', 'Webhooks']);
@@ -87,6 +93,7 @@ const EXAMPLES: Readonly<Record<string, string | number>> = {
   height: 1920,
   text: 'Golden hour',
   url: 'https://hooks.example.com/storybar',
+  license_confirmed: 'true',
 };
 const ENCODING_NAMES: Readonly<Record<string, string>> = {
   'multipart/form-data': 'upload a file',
@@ -116,7 +123,7 @@ export function generateCollection(): string {
       name: api.info.title,
       description:
         `${api.info.description}\n\nSet the variables \`baseUrl\` and \`apiKey\` of this collection, and run it from top to bottom. A test ` +
-        'key is enough and costs nothing. Requests that change styles and webhooks need a live key without allowed origins in ' +
+        'key is enough and costs nothing. Requests that change styles, logos, fonts and webhooks need a live key without allowed origins in ' +
         '`liveKey`, and are skipped without one. What the run makes, it deletes. The secret of your account is changed only ' +
         'if you set `rotateSecret` to `yes`.',
       schema: 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json',
@@ -146,7 +153,7 @@ const RANKS: Readonly<Record<string, number>> = {
 /** What is needed is made first, and deleted last. */
 function rankOf({ path, method, operation }: Described): number {
   const isOne = path.includes('{');
-  const ranks = { put: 0, post: isOne ? 3 : 0, get: isOne ? 2 : 1, delete: 6 };
+  const ranks = { put: 0, post: isOne ? 3 : 0, patch: 3, get: isOne ? 2 : 1, delete: 6 };
   return RANKS[operation.operationId] ?? ranks[method as keyof typeof ranks];
 }
 
@@ -190,7 +197,11 @@ function requestsOf(api: OpenApi, path: string, method: string, operation: Opera
     return {
       name: encodings.length === 1 ? name : `${name} (${ENCODING_NAMES[type] ?? type})`,
       event: eventsOf(operation, isStored ? STORED.after : []),
-      request: { ...base, header: [...header, ...contentType(type)], body: bodyOf(api, type, schema, example) },
+      request: {
+        ...base,
+        header: [...header, ...contentType(type)],
+        body: bodyOf(api, type, schema, { example, file: FILES[operation.operationId] }),
+      },
     };
   });
 }
@@ -224,14 +235,19 @@ function urlOf(path: string, operation: Operation): unknown {
   };
 }
 
-function bodyOf(api: OpenApi, type: string, schema: Schema, example: object): unknown {
+interface BodyContent {
+  readonly example: object;
+  readonly file: string | undefined;
+}
+
+function bodyOf(api: OpenApi, type: string, schema: Schema, { example, file = 'photo.jpg' }: BodyContent): unknown {
   if (type === 'application/json') {
     const raw = JSON.stringify({ ...(exampleOf(api, schema) as object), ...example }, null, 2);
     return { mode: 'raw', raw, options: { raw: { language: 'json' } } };
   }
   const { properties = {} } = resolve(api, schema);
   const fields = Object.entries(properties).map(([key, { description }]) => {
-    if (key === 'asset') return { key, type: 'file', src: 'photo.jpg', description };
+    if (key === 'asset') return { key, type: 'file', src: file, description };
     // The size counts only where the file is missing.
     const isUsed = key in EXAMPLES;
     return { key, type: 'text', value: String(EXAMPLES[key] ?? ''), description, ...(!isUsed && { disabled: true }) };

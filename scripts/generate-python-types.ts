@@ -85,7 +85,7 @@ export function generatePythonTypes(): string {
     dict('CanceledRender', ended(['canceled'], NONE, NONE), 'RenderState'),
   ];
   const lists = [
-    ...['RenderList', 'Batch', 'WebhookEndpoint'].map((name) => dict(name)),
+    ...['RenderList', 'Batch', 'SavedStyle', 'Logo', 'Font', 'WebhookEndpoint'].map((name) => dict(name)),
     dict('WebhookEndpointWithSecret', allOf({ secret: { type: 'string' } }), 'WebhookEndpoint'),
     ...['WebhookDelivery', 'WebhookAttempt', 'WebhookDeliveryDetails', 'WebhookDeliveryList'].map((name) => dict(name)),
     dict('WebhookEvent', allOf({ type: { type: 'string' }, timestamp: { type: 'string' }, data: {} })),

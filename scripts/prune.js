@@ -1,6 +1,6 @@
 // Removes what a production install never uses from node_modules: packages that only unused features of a dependency need,
-// binaries for the other C library, fonts that no caption uses, source maps, TypeScript, documents, tests. License files
-// stay.
+// binaries for the other C library, fonts and patterns of syllables that no caption uses, source maps, TypeScript, documents,
+// tests. License files stay.
 // `npm ci --omit=dev` runs it in a clone, and so does the Dockerfile. `npm ci` brings everything back.
 
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -10,11 +10,13 @@ import { pathToFileURL } from 'node:url';
 /** Dependencies of dependencies that we never load: WebRTC, and the download of an FFmpeg program. */
 const UNUSED_DEPENDENCIES = { 'node-av': ['werift', 'unzipper'] };
 
-/** The files of font packages that stay, beside their license and package.json. test/prune.test.ts checks them. */
-const USED_FONTS = {
+/** The files of these packages that stay, beside their license and package.json. test/prune.test.ts checks them. */
+const USED_FILES = {
   '@expo-google-fonts': /^(?:400Regular|700Bold)\/[^/]+\.ttf$/u,
   '@fontsource': /^unicode\.json$|-400-normal\.woff2$/u,
   '@fontsource-variable': /^unicode\.json$|-wght-normal\.woff2$/u,
+  hyphen:
+    /^(?:hyphen|index)\.js$|^patterns\/(?:bg|ca|da|de-1996|el-monoton|en-us|es|fi|fr|h[ruy]|it|ka|n[bl]|pt|ru|s[lv]|tr|uk)\.js$/u,
   'inter-ui': /^web\/Inter-(?:Regular|Bold)\.woff2$|^variable-latin\/InterVariable-subset\.woff2$/u,
 };
 const ALWAYS_KEPT = /^(?:package\.json|LICEN[CS]E|COPYING|NOTICE|OFL)/iu;
@@ -38,7 +40,7 @@ function sizeOf(folder) {
 }
 
 function isUnused(packageName, file) {
-  const used = USED_FONTS[packageName] ?? USED_FONTS[packageName.split('/')[0]];
+  const used = USED_FILES[packageName] ?? USED_FILES[packageName.split('/')[0]];
   if (ALWAYS_KEPT.test(path.basename(file))) return false;
   return used === undefined ? UNUSED_FILES.test(file) : !used.test(file);
 }

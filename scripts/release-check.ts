@@ -1,32 +1,45 @@
-// Verifies a release before it is published: version, changelog and generated files agree, and the packed tarball works
-// when it is installed into an empty folder. Usage: npm run release:check [-- v0.2.0]
+// Verifies a release before it is published: version, changelog and generated files agree, native packages have binaries for
+// every platform, workflows are valid, and the packed tarball works when it is installed into an empty folder, with every
+// supported version of Node.js. Usage: npm run release:check [-- v0.2.0]
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, openAsBlob, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, openAsBlob, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import packageJson from '../package.json' with { type: 'json' };
 import { must } from '../src/primitives/must.ts';
 import { versionFaults } from './changelog-section.ts';
+import { type LockedPackages, missingBinaries, PLATFORMS } from './platform-binaries.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 const START_TIMEOUT_MS = 60_000;
+/** The oldest version that `engines` allows, and the later ones with long-term support. */
+const NODE_VERSIONS = ['20.19', '22', '24'];
 const { version } = packageJson;
 const tag = process.argv[2];
 
 const faults = versionFaults({
   version,
-  lockVersion: lockVersion(),
+  lockVersion: locked().version,
   imageTag: imageTag(),
   ...(tag !== undefined && { tag }),
 });
 for (const fault of faults) console.error(`not ok: ${fault}`);
 step('generated files are up to date', () => run('npm', ['run', '-s', 'generate:check'], ROOT));
+step('the workflows are valid', () => run('npm', ['run', '-s', 'lint:workflows'], ROOT));
+const platforms = PLATFORMS.map(({ os, cpu, libc }) => [os, cpu, libc].filter(Boolean).join('-')).join(', ');
+step(`native packages have binaries for ${platforms}`, () => {
+  const missing = missingBinaries(locked().packages);
+  if (missing.length > 0) fail(missing.join(' '));
+});
 const folder = mkdtempSync(path.join(tmpdir(), 'storybar-release-'));
 try {
   const tarball = step('the package is packed', () => pack(folder));
   step('the tarball installs into an empty folder', () => install(folder, tarball));
   await checkServer(folder);
+  for (const node of NODE_VERSIONS) {
+    step(`the installed package renders a video with Node.js ${node}`, () => renderWith(node, folder));
+  }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -34,8 +47,8 @@ try {
 if (faults.length > 0) fail(`storybar ${version} can't be released: ${faults.join(' ')}`);
 console.log(`storybar ${version} can be released.`);
 
-function lockVersion(): string {
-  return (JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')) as { version: string }).version;
+function locked(): { readonly version: string; readonly packages: LockedPackages } {
+  return JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8'));
 }
 
 function imageTag(): string {
@@ -55,6 +68,28 @@ function pack(target: string): string {
 function install(target: string, tarball: string): void {
   writeFileSync(path.join(target, 'package.json'), '{"private":true}');
   run('npm', ['install', '--silent', '--no-audit', '--no-fund', tarball], target);
+}
+
+/** npm has every version of Node.js as a package. */
+function renderWith(node: string, target: string): void {
+  const storybar = path.join(target, 'node_modules/storybar');
+  const render = [path.join(storybar, 'bin/storybar.js'), 'render', path.join(storybar, 'examples/clip.mp4')];
+  const output = `node-${node}.mp4`;
+  const args = [
+    '--yes',
+    '--package',
+    `node@${node}`,
+    '--',
+    'node',
+    ...render,
+    '--text',
+    'Released',
+    '-q',
+    '-o',
+    output,
+  ];
+  run('npx', args, target);
+  if (statSync(path.join(target, output)).size < 10_000) fail(`With Node.js ${node}, the video is too small.`);
 }
 
 /** Serves from the installed package and renders one image, one video and one overlay without an asset. */

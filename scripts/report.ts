@@ -2,7 +2,7 @@
 // machine, the date, the versions, the commands and their output.
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { arch, cpus, loadavg, release, totalmem } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -18,13 +18,22 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   'bench:store': [],
 };
 const GIB = 1024 ** 3;
-const USAGE = `usage: npm run report -- [name ...] [--output out/report.md]
+const USAGE = `usage: npm run report -- [name ...] [--output docs/results.md]
 names: ${Object.keys(COMMANDS).join(', ')}; all of them by default`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { output: { type: 'string', default: 'out/report.md' }, help: { type: 'boolean', default: false } },
+  options: { output: { type: 'string', default: 'docs/results.md' }, help: { type: 'boolean', default: false } },
 });
+
+/** Times of all processors since the system started, in ticks. A virtual machine whose host is busy loses some of it. */
+function processorTimes(): { readonly all: number; readonly stolen: number } {
+  if (!existsSync('/proc/stat')) return { all: 0, stolen: 0 };
+  const [, ...ticks] = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]?.trim().split(/\s+/u) ?? [];
+  // user, nice, system, idle, iowait, irq, softirq, steal
+  const times = ticks.slice(0, 8).map(Number);
+  return { all: times.reduce((sum, time) => sum + time, 0), stolen: times[7] ?? 0 };
+}
 
 interface Section {
   readonly markdown: string;
@@ -34,7 +43,7 @@ interface Section {
 function run(name: string): Section {
   const command = ['npm', 'run', '--silent', name, '--', ...(COMMANDS[name] ?? [])];
   console.log(command.join(' '));
-  const started = performance.now();
+  const [started, before] = [performance.now(), processorTimes()];
   const { status, stdout } = spawnSync('npm', command.slice(1), {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -43,7 +52,9 @@ function run(name: string): Section {
   const seconds = ((performance.now() - started) / 1_000).toFixed(0);
   const outcome = status === 0 ? 'succeeded' : `failed with status ${status}`;
   const load = (loadavg()[0] ?? 0).toFixed(1);
-  const head = `## ${name}\n\n\`${command.join(' ')}\` ${outcome} after ${seconds} s. Load average at the end: ${load}.`;
+  const after = processorTimes();
+  const stolen = ((100 * (after.stolen - before.stolen)) / Math.max(1, after.all - before.all)).toFixed(0);
+  const head = `## ${name}\n\n\`${command.join(' ')}\` ${outcome} after ${seconds} s. Load average at the end: ${load}. The host took ${stolen} % of the processors.`;
   return { markdown: `${head}\n\n\`\`\`text\n${stdout.trim()}\n\`\`\`\n`, isGood: status === 0 };
 }
 

@@ -25,8 +25,12 @@ if (unknown.length > 0) {
   process.exit(1);
 }
 
-// Files for `asset_url` come from the stand-in, on this machine.
-const server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_FETCH_ALLOW: '127.0.0.1' });
+// Files for `asset_url` come from the stand-in, on this machine, and files for `put_url` go there.
+const server = await startServer({
+  STORYBAR_WORKERS: '1',
+  STORYBAR_FETCH_ALLOW: '127.0.0.1',
+  STORYBAR_PUT_ALLOW: '127.0.0.1',
+});
 const standIn = await startStandIn();
 try {
   const env = {

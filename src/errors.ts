@@ -36,6 +36,11 @@ export type ErrorCode =
   | 'server_key_required'
   | 'style_not_found'
   | 'too_many_styles'
+  | 'brand_files_disabled'
+  | 'logo_not_found'
+  | 'too_many_logos'
+  | 'font_not_found'
+  | 'too_many_fonts'
   | 'webhook_not_found'
   | 'webhook_disabled'
   | 'too_many_webhooks'
@@ -89,6 +94,7 @@ export type FaultCode =
   | 'invalid_captions'
   | 'unknown_style'
   | 'unknown_font'
+  | 'unknown_logo'
   | 'conflict'
   | 'duplicate'
   | 'unknown_field'
@@ -159,4 +165,11 @@ export class AppError extends Error {
 export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   return new AppError('internal_error', 'Something went wrong on our side.', { cause: error });
+}
+
+/** All faults of a request in one error. */
+export function invalidFields(faults: readonly FieldFault[]): AppError {
+  const [first] = faults;
+  const summary = faults.length === 1 && first ? first.detail : `The request has ${faults.length} errors.`;
+  return new AppError('invalid_fields', summary, { faults });
 }

@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm } from 'node:fs/promises';
+import type { FormField } from './caption/field-reader.ts';
 import { parseForm } from './caption/form.ts';
 import { checkOverlays } from './caption/overlays-field.ts';
 import { MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE, type Overlay, type RequestedOverlay } from './caption/overlay.ts';
@@ -12,13 +13,14 @@ import type { ColorSpace, FormatOf } from './caption/output-format.ts';
 import type { SafeAreaName } from './caption/safe-area.ts';
 import { parseSafeArea, withSafeArea } from './caption/safe-area-field.ts';
 import type { RequestedStyle } from './caption/style.ts';
-import { checkStyle, withStyle } from './caption/style-field.ts';
+import { checkStyle, refuseOwnFonts, withStyle } from './caption/style-field.ts';
 import { AppError, type FieldFault } from './errors.ts';
 import { probeStill } from './media/probe-still.ts';
 import { isVideoFormat, sniff, type VideoFormat } from './media/sniff.ts';
 import { isAnimationFile, sniffFile } from './media/sniff-file.ts';
+import { must } from './primitives/must.ts';
 import { composeImageRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from './render/recipe.ts';
-import { type Rendered, renderOnImage, renderTransparent } from './render/render.ts';
+import { type Rendered, type RenderFacts, renderOnImage, renderTransparent } from './render/render.ts';
 import { createRenderTools, type RenderTools } from './render/renderer-tools.ts';
 import type { VideoFacts } from './render/video.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, type VideoLimits } from './render/video-recipe.ts';
@@ -28,7 +30,7 @@ export type { RequestedFit } from './caption/fit-field.ts';
 export type { SafeAreaName } from './caption/safe-area.ts';
 export type { CaptionStyle } from './caption/style.ts';
 export type { StylePreset } from './caption/style-presets.ts';
-export type { Rendered } from './render/render.ts';
+export type { Rendered, RenderFacts } from './render/render.ts';
 export type { VideoFacts } from './render/video.ts';
 
 /**
@@ -66,6 +68,8 @@ export interface ImageOptions extends LookOptions {
   readonly format?: FormatOf<'image'>;
   /** The quality of JPEG and WebP, 1 to 100. Default: 90. */
   readonly quality?: number;
+  /** The most bytes of a JPEG or WebP. The quality is the best that fits. */
+  readonly maxBytes?: number;
   /** For a JPEG that stays a JPEG, `source` keeps its color profile and pixels, and `srgb` converts it. Default: `source`. */
   readonly colorSpace?: ColorSpace;
   /** The size of the result, and how the image gets it: blurred at the sides, cropped or padded. */
@@ -108,6 +112,8 @@ export interface VideoOptions extends LookOptions {
   readonly limits?: Partial<VideoLimits>;
   /** The size of the result, and how the video gets it. Sides must be even. */
   readonly fit?: RequestedFit;
+  /** The most bytes of the file. The quality is the best that fits. */
+  readonly maxBytes?: number;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: { readonly frames: number; readonly totalFrames: number }) => void;
 }
@@ -119,6 +125,8 @@ export interface CoverOptions extends LookOptions {
   readonly format?: FormatOf<'frame'>;
   /** The quality of JPEG and WebP, 1 to 100. Default: 90. */
   readonly quality?: number;
+  /** The most bytes of a JPEG or WebP. The quality is the best that fits. */
+  readonly maxBytes?: number;
   readonly fit?: RequestedFit;
   readonly limits?: Partial<VideoLimits>;
   readonly signal?: AbortSignal;
@@ -140,13 +148,23 @@ export async function renderVideo(
     import('./render/video.ts'),
   ]);
   const probe = probeVideo(asset, format, { maxSide: limits.videoSide });
-  const fit = options.fit && { fit: checkRequestedFit(options.fit) };
-  const recipe = composeVideoRecipe(probe, overlays, limits, fit);
-  // The output is written to a temporary file and then renamed, so that a failed render leaves no file, and `output`
-  // may be the asset itself.
+  const { fit, maxBytes } = options;
+  const limited = maxBytes === undefined ? {} : checkOutput({ maxBytes }, 'video');
+  const recipe = composeVideoRecipe(probe, overlays, limits, {
+    ...limited,
+    ...(fit && { fit: checkRequestedFit(fit) }),
+  });
+  return await writeWhole(output, async (file) => await renderOnVideo(recipe, asset, file, sharedTools(), options));
+}
+
+/**
+ * The output is written to a temporary file and then renamed, so that a failed render leaves no file, and `output` may be the
+ * asset itself.
+ */
+async function writeWhole<Facts>(output: string, write: (file: string) => Promise<Facts>): Promise<Facts> {
   const unfinished = `${output}.${randomUUID()}.part`;
   try {
-    const facts = await renderOnVideo(recipe, asset, unfinished, sharedTools(), options);
+    const facts = await write(unfinished);
     await rename(unfinished, output);
     return facts;
   } catch (error) {
@@ -155,19 +173,54 @@ export async function renderVideo(
   }
 }
 
+export interface ClipOptions extends LookOptions {
+  /** The length in seconds. */
+  readonly duration: number;
+  /** Frames per second, 1 to 60. Default: 30. */
+  readonly fps?: number;
+  /** Default: `webm`. */
+  readonly format?: FormatOf<'clip'>;
+  readonly limits?: Partial<VideoLimits>;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: VideoOptions['onProgress'];
+}
+
+/** Writes a transparent video with only the caption bars: a WebM, a MOV (ProRes 4444) or an APNG. */
+export async function renderCaptionClip(
+  size: { readonly width: number; readonly height: number },
+  output: string,
+  captions: Captions,
+  options: ClipOptions,
+): Promise<RenderFacts> {
+  const { duration, fps, format, limits } = options;
+  const fields = [...captionFields(captions, options), ...fieldsOf({ ...size, duration, fps, format })];
+  const { overlays, output: requested } = parseForm({ fields, isJson: true, hasAsset: false, faults: [] });
+  const clip = must(requested.clip, 'the length of a transparent video');
+  const [{ renderClip }, { composeClipRecipe }] = await Promise.all([
+    import('./render/clip.ts'),
+    import('./render/clip-recipe.ts'),
+  ]);
+  const recipe = composeClipRecipe(size, overlays, { ...DEFAULT_VIDEO_LIMITS, ...limits }, { ...requested, clip });
+  return await writeWhole(output, async (file) => await renderClip(recipe, file, sharedTools(), options));
+}
+
 /** Returns the frame of a video at a time, in seconds from the first frame, as an image with the caption bars that it shows. */
 export async function renderCover(asset: string, captions: Captions, options: CoverOptions): Promise<Rendered> {
   const overlays = toOverlays(captions, options);
   const format = await videoFormatOf(asset);
   const limits = { ...DEFAULT_VIDEO_LIMITS, ...options.limits };
-  const { fit, at, format: imageFormat, quality } = options;
+  const { fit, at, format: imageFormat, quality, maxBytes } = options;
   const [{ probeVideo }, { renderCover: render }, { composeCoverRecipe }] = await Promise.all([
     import('./media/video/probe/probe.ts'),
     import('./render/cover.ts'),
     import('./render/cover-recipe.ts'),
   ]);
   const file = checkOutput(
-    { ...(imageFormat && { format: imageFormat }), ...(quality !== undefined && { quality }) },
+    {
+      ...(imageFormat && { format: imageFormat }),
+      ...(quality !== undefined && { quality }),
+      ...(maxBytes !== undefined && { maxBytes }),
+    },
     'frame',
   );
   const output = { ...file, at, ...(fit && { fit: checkRequestedFit(fit) }) };
@@ -212,12 +265,30 @@ export async function renderOverlay(
   return await renderTransparent(composeTransparentRecipe(size, overlays, output), sharedTools());
 }
 
-function toOverlays(captions: Captions, { style, safeArea }: LookOptions): readonly Overlay[] {
+/** The captions and their look as fields of a request. */
+function captionFields(captions: Captions, { style, safeArea }: LookOptions): FormField[] {
+  const look = { style, safe_area: safeArea };
+  if (!isSubtitles(captions)) {
+    return fieldsOf({ ...(typeof captions === 'string' ? { text: captions } : { overlays: captions }), ...look });
+  }
+  const { maxWords, maxLines, ...rest } = captions;
+  return fieldsOf({ ...rest, max_words: maxWords, max_lines: maxLines, ...look });
+}
+
+function fieldsOf(values: Readonly<Record<string, unknown>>): FormField[] {
+  return Object.entries(values).map(([name, value]) => ({ name, value: value ?? null }));
+}
+
+function toOverlays(captions: Captions, look: LookOptions): readonly Overlay[] {
+  const overlays = checkedOverlays(captions, look);
+  refuseOwnFonts(overlays);
+  return overlays;
+}
+
+function checkedOverlays(captions: Captions, look: LookOptions): readonly Overlay[] {
+  const { style, safeArea } = look;
   if (isSubtitles(captions)) {
-    const { maxWords, maxLines, ...rest } = captions;
-    const all = { ...rest, max_words: maxWords, max_lines: maxLines, style, safe_area: safeArea };
-    const fields = Object.entries(all).map(([name, value]: [string, unknown]) => ({ name, value: value ?? null }));
-    return parseForm({ fields, isJson: true, hasAsset: true, faults: [] }).overlays;
+    return parseForm({ fields: captionFields(captions, look), isJson: true, hasAsset: true, faults: [] }).overlays;
   }
   const faults: FieldFault[] = [];
   const unstyled = checkOverlays(typeof captions === 'string' ? [{ text: captions }] : captions, faults);

@@ -7,7 +7,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
 import { must } from '../src/primitives/must.ts';
 
-const EXAMPLES = path.resolve(import.meta.dirname, '../examples');
+/** The files that a person would choose. */
+const FILES: Readonly<Record<string, string>> = {
+  'photo.jpg': '../examples/photo.jpg',
+  'logo.png': '../examples/brand-kit/logo.png',
+  'font.ttf': 'fuzz/corpus/fonts/truetype.ttf',
+};
 /** A request that asks for itself again, until something has ended. */
 const MAX_REPEATS = 1_000;
 const REPEAT_MS = 100;
@@ -176,6 +181,10 @@ async function send(
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
+function contentOf(name: string): Buffer<ArrayBuffer> {
+  return readFileSync(path.resolve(import.meta.dirname, must(FILES[name], `the file ${name}`)));
+}
+
 function encode(body: Item['request']['body']): string | FormData | URLSearchParams | null {
   if (body?.raw !== undefined) return body.raw;
   const fields = (body?.formdata ?? body?.urlencoded ?? []).filter(({ disabled }) => disabled !== true);
@@ -184,7 +193,7 @@ function encode(body: Item['request']['body']): string | FormData | URLSearchPar
   if (body?.formdata === undefined) return null;
   const form = new FormData();
   for (const { key, type, value = '', src = '' } of fields) {
-    if (type === 'file') form.append(key, new Blob([readFileSync(path.join(EXAMPLES, src))]), src);
+    if (type === 'file') form.append(key, new Blob([contentOf(src)]), src);
     else form.append(key, value);
   }
   return form;

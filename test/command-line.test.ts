@@ -2,7 +2,7 @@
 
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -111,6 +111,44 @@ describe('storybar render', () => {
     expect(await storybar('render', 'clip.mp4', '--text', 'Again', '-o', 'clip.mp4')).toMatchObject({ code: 0 });
     expect(readClip(clip)).toMatchObject({ width: 64, height: 96 });
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([]);
+  });
+
+  it('makes a transparent video of captions in the format that the name says', async () => {
+    writeFileSync(path.join(folder, 'words.srt'), '1\n00:00:00,000 --> 00:00:00,500\nFirst\n');
+    const clip = ['render', '--width', '64', '--height', '96', '--duration', '1', '--fps', '4'];
+    for (const [name, captions] of [
+      ['bars.webm', ['--captions', 'words.srt']],
+      ['bars.mov', ['--overlays', '[{"text":"a","end":0.5},{"text":"b","position":80}]', '--style', 'box']],
+      ['bars.apng', ['--text', 'Hi', '--safe-area', 'reels']],
+    ] as const) {
+      const { code, stderr } = await storybar(...clip, ...captions, '-o', name);
+      expect([code, stderr]).toEqual([0, `${name}: 64x96, 1 s\n`]);
+    }
+    expect(readClip(path.join(folder, 'bars.mov'))).toMatchObject({ width: 64, height: 96, codec: 'prores' });
+    expect(readFileSync(path.join(folder, 'bars.apng')).includes('acTL')).toBe(true);
+    expect(await storybar(...clip, '--text', 'Hi')).toMatchObject({ code: 0, stderr: 'overlay.webm: 64x96, 1 s\n' });
+    expect(await storybar(...clip, '--text', 'Hi', '-o', '-')).toMatchObject({ code: 64 });
+    expect(await storybar(...clip, '--text', 'Hi', '-o', 'x.mp4')).toMatchObject({ code: 65 });
+  });
+
+  it('limits the size of videos and covers with --max-bytes', async () => {
+    const paint = (plane: number, x: number, y: number, frame: number): number =>
+      plane === 0 ? 40 + (((x * 7919 + y * 104_729 + frame * 1_299_709) % 1_009) * 160) / 1_009 : 128;
+    const size = { width: 320, height: 240, frames: 12 };
+    const file = path.join(folder, 'noise.mp4');
+    makeClip({ path: file, container: 'mp4', codec: 'libx264', pixelFormat: 'yuv420p', paint, ...size });
+    const noise = ['render', 'noise.mp4', '--text', 'Hello'];
+    const bytesOf = (name: string): number => statSync(path.join(folder, name)).size;
+    expect(await storybar(...noise, '-o', 'large.mp4')).toMatchObject({ code: 0 });
+    const limit = Math.round(bytesOf('large.mp4') / 2);
+    expect(await storybar(...noise, '-o', 'small.mp4', '--max-bytes', String(limit))).toMatchObject({ code: 0 });
+    expect(bytesOf('small.mp4')).toBeLessThanOrEqual(limit);
+    const cover = [...noise, '--at', '0.1', '-o', 'cover.jpg'];
+    expect(await storybar(...cover)).toMatchObject({ code: 0 });
+    expect(bytesOf('cover.jpg')).toBeGreaterThan(22_000);
+    expect(await storybar(...cover, '--max-bytes', '22000')).toMatchObject({ code: 0 });
+    expect(bytesOf('cover.jpg')).toBeLessThanOrEqual(22_000);
+    expect(await storybar(...noise, '-o', 'x.mp4', '--max-bytes', '100')).toMatchObject({ code: 65 });
   });
 
   it("refuses a file that isn't an image or a video", async () => {

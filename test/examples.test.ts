@@ -1,7 +1,7 @@
 // The programs in examples/, started as their README says. The Python script is part of `npm run test:clients`.
 
 import { execFile, spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -109,6 +109,29 @@ describe('the script of the example workflow', () => {
     const { stdout } = await run('bash', [script], { cwd: repository, env: environment({ BASE: 'main' }) });
     expect(stdout).toBe('images/my beach.png: Golden "hour"\n');
     expect(await decode(readFileSync(path.join(images, 'my beach-captioned.png')))).toMatchObject({ width: 400 });
+  });
+});
+
+describe('the brand kit of the example', () => {
+  it('saves its logo once and its styles, which captions can use by name', async () => {
+    const kit = path.join(folder, 'brand-kit');
+    cpSync(path.join(EXAMPLES, 'brand-kit'), kit, { recursive: true });
+    const programs = path.join(folder, 'bin');
+    mkdirSync(programs);
+    const program = path.resolve(EXAMPLES, '../bin/storybar.js');
+    writeFileSync(path.join(programs, 'storybar'), `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`, {
+      mode: 0o755,
+    });
+    const { PATH = '' } = environment();
+    const env = environment({ PATH: `${programs}:${PATH}` });
+    const { stdout } = await run(path.join(kit, 'push.sh'), { env });
+    expect(stdout).toBe('saved acme-quote@1\nsaved acme@1\n');
+    const logo = readFileSync(path.join(kit, 'logo.id'), 'utf8');
+    expect((await run(path.join(kit, 'push.sh'), { env })).stdout).toBe('unchanged acme-quote@1\nunchanged acme@1\n');
+    expect(readFileSync(path.join(kit, 'logo.id'), 'utf8')).toBe(logo);
+    const output = path.join(folder, 'branded.png');
+    await run('storybar', ['send', photo, '--text', 'Hi', '--style', 'acme', '-o', output], { env });
+    expect(await decode(readFileSync(output))).toMatchObject({ width: 400 });
   });
 });
 

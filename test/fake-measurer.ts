@@ -18,6 +18,7 @@ export const fakeMeasurer: Measurer = {
   },
   letterInk: () => undefined,
   blankAt: () => 0,
+  patternCuts: () => [],
 };
 
 function letters(grapheme: string): number {

@@ -28,6 +28,20 @@ function packagesOf(entry: string): Map<string, string> {
 
 const names = (entry: string): string[] => [...packagesOf(entry).keys()].toSorted();
 
+it('a program that imports the library loads no package of the service', () => {
+  const service = new Set([
+    'fastify',
+    'libsql',
+    'pg',
+    'stripe',
+    'nodemailer',
+    'pino',
+    '@nats-io/transport-node',
+    '@node-rs/argon2',
+  ]);
+  expect(names('index.ts').filter((name) => service.has(name))).toEqual([]);
+});
+
 it('an API server loads no decoder, and no client of a database, queue or payment provider that it may not use', () => {
   expect(names('cli/serve-command.ts')).toEqual([
     '@fastify/busboy',

@@ -23,6 +23,7 @@ const usual = new TextEngine(index);
 const withCatchAll = new TextEngine({
   drawable: (text) => index.drawable(text),
   needsFallback: () => false,
+  useOwn: () => undefined,
   fontsFor: (text) => {
     const fonts = index.fontsFor(text);
     return { ...fonts, text: [...fonts.text, { familyId: 'catch-all', alias: 'catch-all', file, ranges: undefined }] };

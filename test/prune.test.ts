@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { PATTERN_FILES } from '../src/raster/syllable-patterns.ts';
 import { EMOJI, FAMILIES } from '../src/raster/catalogue.ts';
 
 let root: string;
@@ -94,4 +95,15 @@ it('keeps every font file that captions and pages use, and removes other weights
   prune('glibc');
   expect(needed.filter(({ packageName, file }) => !has(`${packageName}/${file}`))).toEqual([]);
   expect([...packages].flatMap((name) => unused.filter((file) => has(`${name}/${file}`)))).toEqual([]);
+});
+
+it('keeps the patterns of the languages that captions are cut in, and no others', () => {
+  const used = [...new Set(PATTERN_FILES.values())].map((file) => `patterns/${file}.js`);
+  const code = ['index.js', 'hyphen.js', 'LICENSE'];
+  const unused = ['patterns/cs.js', 'patterns/de-1901.js', 'patterns/id.js', 'de/index.js', 'CHANGELOG'];
+  addPackage('', ['hyphen']);
+  addPackage('hyphen', [], [...code, ...used, ...unused]);
+  prune('glibc');
+  expect([...code, ...used].filter((file) => !has(`hyphen/${file}`))).toEqual([]);
+  expect(unused.filter((file) => has(`hyphen/${file}`))).toEqual([]);
 });

@@ -35,6 +35,17 @@ function inkGaps(bar: Bar): { above: number; below: number } {
 }
 
 describe.each(STORY_FONTS)('the font %s', (font) => {
+  it('has the same size, whatever was drawn before it is measured for the first time', () => {
+    const widthIn = (fresh: TextEngine): unknown => {
+      const measurerFor = (...caption: Parameters<TextEngine['measurerFor']>) => fresh.measurerFor(...caption);
+      const { bars } = layoutOverlays([{ text: 'Golden hour', position: 50, style: { font } }], CANVAS, measurerFor);
+      return bars[0]?.lines[0]?.width;
+    };
+    const after = new TextEngine();
+    after.drawWatermark(CANVAS);
+    expect(widthIn(after)).toBe(widthIn(new TextEngine()));
+  });
+
   const TEXTS = ['Golden hour', 'Two lines,\njust us', 'Größe ÉÅ, año ☕️'];
 
   it('has bars with the same height and baselines as Inter', () => {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { freePort } from '../../test/free-port.ts';
+import { plainClip } from '../../test/video/plain-clip.ts';
 import { must } from '../../src/primitives/must.ts';
 import { clientFolder, type Environment, inEmptyFolder, installAndTest, run } from './package.ts';
 import { programsOf, readmeVariables, stop } from './readme.ts';
@@ -25,6 +26,18 @@ const CAPTION = {
   params: { name: 'caption_image', arguments: { file: 'photo.jpg', text: 'Golden hour' } },
 };
 
+/** A video that takes longer than clients wait for a request, unless they ask for progress. */
+const LONG_VIDEO = {
+  jsonrpc: '2.0',
+  id: 3,
+  method: 'tools/call',
+  params: {
+    name: 'caption_video',
+    arguments: { file: 'long.mp4', text: 'Golden hour' },
+    _meta: { progressToken: 'long' },
+  },
+};
+
 export async function testMcp(env: Environment): Promise<void> {
   // The server contains the TypeScript client.
   await buildTypeScriptClient();
@@ -32,6 +45,7 @@ export async function testMcp(env: Environment): Promise<void> {
   await inEmptyFolder('mcp', async (folder) => {
     const directory = path.join(folder, 'captions');
     cpSync(path.join(folder, 'photo.jpg'), path.join(directory, 'photo.jpg'));
+    plainClip(path.join(directory, 'long.mp4'), { frames: 900, timeBase: { num: 1, den: 10 }, isStill: true });
     const variables = { ...readmeVariables(env), STORYBAR_MCP_DIRECTORY: directory };
     await checkStdio(folder, variables);
     await checkHttp(folder, variables);
@@ -51,17 +65,24 @@ async function checkStdio(cwd: string, variables: Environment): Promise<void> {
     cwd,
     env: { ...process.env, ...variables },
     stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true,
   });
-  for (const message of [HELLO, READY, CAPTION]) server.stdin.write(`${JSON.stringify(message)}\n`);
+  for (const message of [HELLO, READY, CAPTION, LONG_VIDEO]) server.stdin.write(`${JSON.stringify(message)}\n`);
   let printed = '';
   for await (const text of server.stdout.setEncoding('utf8')) {
     printed += String(text);
-    if (printed.includes('"id":2')) break;
+    if (printed.includes('"id":2') && printed.includes('"id":3')) break;
   }
   server.stdin.end();
   await stop(server);
-  assertCaptioned(printed);
-  console.log('ok: the installed MCP server captions an image with the settings of the README');
+  const lines = printed.split('\n');
+  for (const id of [CAPTION.id, LONG_VIDEO.id]) {
+    assertCaptioned(lines.find((line) => line.includes(`"id":${id}`)) ?? '');
+  }
+  if (!printed.includes('notifications/progress')) throw new Error('The MCP server reported no progress of a video.');
+  console.log(
+    'ok: the installed MCP server captions an image and a video of 90 seconds with the settings of the README',
+  );
 }
 
 /** Starts it with the command of the README, on a port that is free. */
@@ -76,6 +97,7 @@ async function checkHttp(cwd: string, variables: Environment): Promise<void> {
     cwd,
     env: { ...process.env, ...variables },
     stdio: ['ignore', 'inherit', 'pipe'],
+    detached: true,
   });
   try {
     for await (const text of must(server.stderr, 'standard error').setEncoding('utf8')) {

@@ -4,6 +4,8 @@ import { clientFolder, type Environment, inEmptyFolder, installAndTest, installT
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
+const FONT = 'node_modules/@expo-google-fonts/bangers/400Regular/Bangers_400Regular.ttf';
+
 interface Manifest {
   devDependencies?: Readonly<Record<string, string>>;
 }
@@ -20,6 +22,7 @@ export async function testN8n(env: Environment): Promise<void> {
 
 async function testInstalled(folder: string, env: Environment): Promise<void> {
   cpSync(path.join(clientFolder('n8n'), 'test/installed.mjs'), path.join(folder, 'installed.mjs'));
+  cpSync(path.join(ROOT, FONT), path.join(folder, 'font.ttf'));
   // n8n itself provides n8n-workflow to the nodes it loads.
   await run(process.execPath, ['installed.mjs'], folder, {
     ...env,

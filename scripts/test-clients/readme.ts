@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { must } from '../../src/primitives/must.ts';
 import { freePort } from '../../test/free-port.ts';
-import { until } from '../../test/running-server.ts';
+import { signalProcess, until } from '../../test/running-server.ts';
 import { clientFolder, type Environment, run } from './package.ts';
 
 interface Setup {
@@ -69,6 +69,7 @@ async function runReceiver(file: string, code: string, { command, folder, env }:
     cwd: folder,
     env: { ...process.env, STORYBAR_WEBHOOK_SECRET: secret, PYTHONUNBUFFERED: '1' },
     stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
   });
   let printed = '';
   receiver.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
@@ -121,10 +122,13 @@ export function readmeVariables(env: Environment): Environment {
   };
 }
 
-/** Also works for `npx`, which starts the program as a child and passes signals on. */
+/**
+ * Stops a program that was started with `detached`, and what it started: `npx` ends on a signal, but the program that it runs
+ * may not.
+ */
 export async function stop(program: ChildProcess): Promise<void> {
   if (program.exitCode !== null || program.signalCode !== null) return;
   const exited = once(program, 'exit');
-  program.kill();
+  signalProcess(-must(program.pid, 'the process id'), 'SIGTERM');
   await exited;
 }

@@ -13,3 +13,7 @@ export const FREE_CLIP_SECONDS = 10;
 /** The longer side of such a video, and its size in bytes. */
 export const FREE_CLIP_SIDE = 1_920;
 export const MAX_CLIP_BYTES = 50_000_000;
+
+/** The longer side of a preview without a watermark, for accounts with credits, and how many of them an hour has. */
+export const UNMARKED_SIDE = 720;
+export const UNMARKED_PREVIEWS_PER_HOUR = 60;

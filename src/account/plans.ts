@@ -15,10 +15,14 @@ export interface PlanLimits {
   /** The limit of an asynchronous render. */
   readonly asyncVideoSeconds: number;
   readonly asyncVideoBytes: number;
-  /** The bytes of uploads that wait and results that haven't expired, together. */
+  /** The bytes of uploads that wait, results that haven't expired, logos and fonts, together. */
   readonly storedBytes: number;
   /** The number of asynchronous renders that wait or run. */
   readonly queuedRenders: number;
+  /** The numbers of styles, logos and fonts that an account can save. */
+  readonly savedStyles: number;
+  readonly logos: number;
+  readonly fonts: number;
 }
 
 export interface Plan {
@@ -49,6 +53,9 @@ const DEFAULT_LIMITS: PlanLimits = {
   asyncVideoBytes: 1_000_000_000,
   storedBytes: 5_000_000_000,
   queuedRenders: 1_000,
+  savedStyles: 50,
+  logos: 20,
+  fonts: 20,
 };
 
 /** Returns the limits of an asynchronous render, which may take longer. */
@@ -151,7 +158,8 @@ function repeated(items: readonly string[]): Set<string> {
 
 function parsePlan(fields: Fields): Plan {
   const limits = fields.object('limits');
-  const limit = (name: keyof PlanLimits): number => limits.integer(name, { min: 1, fallback: DEFAULT_LIMITS[name] });
+  const limit = (name: keyof PlanLimits, min = 1): number =>
+    limits.integer(name, { min, fallback: DEFAULT_LIMITS[name] });
   const name = fields.text('name', {
     pattern: /^[a-z][a-z0-9-]{0,31}$/u,
     expected: 'lowercase letters, digits and dashes',
@@ -176,6 +184,9 @@ function parsePlan(fields: Fields): Plan {
       asyncVideoBytes: limit('asyncVideoBytes'),
       storedBytes: limit('storedBytes'),
       queuedRenders: limit('queuedRenders'),
+      savedStyles: limit('savedStyles', 0),
+      logos: limit('logos', 0),
+      fonts: limit('fonts', 0),
     },
     speech: fields.boolean('speech', monthlyPriceCents > 0),
     ...(stripePrice !== '' && { stripePrice }),

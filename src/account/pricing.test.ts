@@ -48,6 +48,17 @@ describe('priceOf', () => {
   );
 });
 
+it.each([
+  [0.5, 1],
+  [30, 1],
+  [30.099, 1],
+  [30.1, 2],
+  [61, 3],
+])('captions from %f seconds of speech cost %i credits in addition to the video', (speechSeconds, credits) => {
+  expect(priceOf(video(12), { ...LIVE, speechSeconds })).toBe(3 + credits);
+  expect(priceOf(video(12), { mode: 'test', isReplay: false, speechSeconds })).toBe(0);
+});
+
 describe('quoteFor', () => {
   it('returns the price of a video when it gets a duration, and of an image otherwise', () => {
     expect([undefined, 5, 5.2, 12].map((seconds) => quoteFor(seconds, 'live'))).toEqual([1, 1, 2, 3]);

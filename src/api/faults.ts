@@ -26,6 +26,7 @@ export const FAULTS = {
     'names the cue or the word.',
   unknown_style: 'The style is neither a preset nor one that your account saved. `detail` has similar names.',
   unknown_font: "The font doesn't exist. `detail` has similar names.",
+  unknown_logo: 'Your account has no logo with this id.',
   conflict:
     'Two fields exclude each other, such as `text` and `overlays`, `asset` and `asset_url`, `position` and `overlays`, ' +
     '`put_url` and `deliver`, `captions` and an image, or a `background` and a style without one. Send one of them.',

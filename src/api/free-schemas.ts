@@ -19,6 +19,10 @@ export const FREE_SCHEMAS = {
       ...STRING_OR_NULL,
       description: 'The pages of `captions` as WebVTT, with the times of their words. Null without `captions`.',
     },
+    logo: {
+      anyOf: [complete({ x: NUMBER, y: NUMBER, width: NUMBER, height: NUMBER }), { type: 'null' }],
+      description: 'Where the logo is drawn. Null without one, and where captions leave no place for it.',
+    },
     warnings: WARNINGS,
     credits: { type: 'integer', description: 'What the render would cost.' },
   }),

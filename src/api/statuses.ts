@@ -118,7 +118,8 @@ export const PROBLEMS = {
   stored_bytes_exceeded: {
     status: 429,
     title: 'Storage limit reached',
-    advice: "Your uploads and results take up your plan's storage. Delete results, or wait until they expire.",
+    advice:
+      "Your uploads, results, logos and fonts take up your plan's storage. Delete some, or wait until results expire.",
   },
   test_renders_exceeded: {
     status: 429,
@@ -128,7 +129,8 @@ export const PROBLEMS = {
   server_key_required: {
     status: 403,
     title: 'Server key required',
-    advice: 'Webhooks and styles can be changed only with a live key that has no allowed origins, or in the dashboard.',
+    advice:
+      'Webhooks, styles, logos and fonts can be changed only with a live key that has no allowed origins, or in the dashboard.',
   },
   style_not_found: {
     status: 404,
@@ -140,6 +142,31 @@ export const PROBLEMS = {
     status: 409,
     title: 'Too many styles',
     advice: 'The account has as many styles as it can have; `limit` and `actual` say how many. Delete one first.',
+  },
+  brand_files_disabled: {
+    status: 400,
+    title: 'Logos and fonts are off',
+    advice: 'This server has no storage that all servers share. Its operator must set `STORYBAR_STORAGE`.',
+  },
+  logo_not_found: {
+    status: 404,
+    title: 'Logo not found',
+    advice: 'Your account has no logo with this id. `GET /v1/logos` lists them.',
+  },
+  too_many_logos: {
+    status: 409,
+    title: 'Too many logos',
+    advice: 'The account has as many logos as its plan allows; `limit` and `actual` say how many. Delete one first.',
+  },
+  font_not_found: {
+    status: 404,
+    title: 'Font not found',
+    advice: 'Your account has no font with this id. `GET /v1/fonts` lists them.',
+  },
+  too_many_fonts: {
+    status: 409,
+    title: 'Too many fonts',
+    advice: 'The account has as many fonts as its plan allows; `limit` and `actual` say how many. Delete one first.',
   },
   webhook_not_found: {
     status: 404,

@@ -20,11 +20,14 @@ import {
 /** An event that users send by hand, to see whether an endpoint works. */
 export const TEST_EVENT = 'webhook.test';
 
+/** Every type of webhook. */
+export const SENT_EVENTS = [...WEBHOOK_EVENTS, TEST_EVENT] as const;
+
 const SECRET = { type: 'string', description: 'Signs webhooks. Begins with `whsec_`.' } as const;
 
 export const EVENTS = {
   ...listOf({ type: 'string', enum: WEBHOOK_EVENTS }),
-  description: 'Events to send. Empty or left out: all of them, including future ones.',
+  description: 'Events to send. Empty: all of them, including future ones.',
 } as const;
 
 const ENDPOINT = {

@@ -1,15 +1,18 @@
 // Styles that an account saved under a name: changes to them, for the API and the dashboard, and their use in requests.
 
+import type { Caller } from '../account/caller.ts';
 import { checkSavedStyle, nameFault, parseReference, type SavedStyle } from '../caption/saved-style.ts';
 import type { Form } from '../caption/field-reader.ts';
-import { missingStyle, referencesIn, withSavedStyles } from '../caption/named-styles.ts';
+import { logoIdIn, missingStyle, referencesIn, withSavedStyles } from '../caption/named-styles.ts';
 import { AppError, type FieldFault } from '../errors.ts';
+import { must } from '../primitives/must.ts';
 import type { ResponseOf } from '../api/response-schemas.ts';
 import type { Actor } from '../store/audit.ts';
+import type { SavedLogos } from './saved-logos.ts';
+import type { SavedFonts } from './saved-fonts.ts';
 import type { StyleVersion, Styles } from '../store/brand/styles.ts';
 
 export const STYLES_PATH = '/v1/styles';
-const MAX_STYLES = 50;
 /** Of all styles of an account together. */
 const MAX_STYLE_VERSIONS = 100;
 
@@ -18,24 +21,32 @@ type StyledForm = Pick<Form, 'fields' | 'isJson' | 'faults'>;
 
 export class SavedStyles {
   readonly #styles: Styles;
+  readonly #logos: Pick<SavedLogos, 'faultsOf'>;
+  readonly #fonts: Pick<SavedFonts, 'check' | 'faultsOf'>;
 
-  constructor(styles: Styles) {
+  constructor(styles: Styles, logos: Pick<SavedLogos, 'faultsOf'>, fonts: Pick<SavedFonts, 'check' | 'faultsOf'>) {
     this.#styles = styles;
+    this.#logos = logos;
+    this.#fonts = fonts;
   }
 
   /** `fields` are those of the style. */
   async put(
-    accountId: string,
+    { accountId, plan }: Pick<Caller, 'accountId' | 'plan'>,
     name: string,
     fields: Readonly<Record<string, unknown>>,
     actor: Actor,
   ): Promise<StyleVersion> {
-    const style = check(name, fields);
-    const limits = { names: MAX_STYLES, versions: MAX_STYLE_VERSIONS };
+    const style = check(name, fields, [
+      ...(await this.#logos.faultsOf(accountId, logoOf(fields), '#/logo/id')),
+      ...(await this.#fonts.faultsOf(accountId, fields['font'], '#/font')),
+    ]);
+    const { savedStyles: max } = plan.limits;
+    const limits = { names: max, versions: Math.max(max, MAX_STYLE_VERSIONS) };
     const saved = await this.#styles.put(accountId, { name, style: JSON.stringify(style) }, limits, actor);
     if (saved !== undefined) return saved;
-    const detail = `An account can have up to ${MAX_STYLES} styles. Delete one first.`;
-    throw new AppError('too_many_styles', detail, { limit: { limit: MAX_STYLES, actual: MAX_STYLES + 1 } });
+    const detail = `Your plan allows ${max} saved styles. Delete one first.`;
+    throw new AppError('too_many_styles', detail, { limit: { limit: max, actual: max + 1 } });
   }
 
   async list(accountId: string): Promise<StyleVersion[]> {
@@ -60,8 +71,39 @@ export class SavedStyles {
     return resolved ?? form;
   }
 
-  /** Looks up the names of all forms together. */
+  /** Also reports logos and fonts that don't exist. */
   async resolveAll<Some extends StyledForm>(accountId: string, forms: readonly Some[]): Promise<readonly Some[]> {
+    const resolved = await this.#withLogos(accountId, forms, await this.#withStyles(accountId, forms));
+    return await Promise.all(resolved.map(async (form) => await this.#fonts.check(accountId, form)));
+  }
+
+  /** Reports logos that don't exist, where the name of one was sent. */
+  async #withLogos<Some extends StyledForm>(
+    accountId: string,
+    forms: readonly Some[],
+    resolved: readonly Some[],
+  ): Promise<readonly Some[]> {
+    const missing = await this.#missingLogos(accountId, new Set(resolved.flatMap((form) => logoIdIn(form) ?? [])));
+    if (missing.size === 0) return resolved;
+    return resolved.map((form, index) => {
+      const id = logoIdIn(form);
+      const fault = id === undefined ? undefined : missing.get(id);
+      if (fault === undefined) return form;
+      const isSent = logoIdIn(must(forms[index], 'the form')) === id;
+      return { ...form, faults: [...form.faults, { ...fault, pointer: isSent ? '#/style/logo/id' : '#/style' }] };
+    });
+  }
+
+  async #missingLogos(accountId: string, ids: ReadonlySet<string>): Promise<ReadonlyMap<string, FieldFault>> {
+    const missing = new Map<string, FieldFault>();
+    for (const id of ids) {
+      for (const fault of await this.#logos.faultsOf(accountId, id, '#/style')) missing.set(id, fault);
+    }
+    return missing;
+  }
+
+  /** Looks up the names of all forms together. */
+  async #withStyles<Some extends StyledForm>(accountId: string, forms: readonly Some[]): Promise<readonly Some[]> {
     const references = new Set(forms.flatMap((form) => [...referencesIn(form)]));
     const wanted = [...references].flatMap((reference) => parseReference(reference) ?? []);
     if (wanted.length === 0) return forms;
@@ -87,8 +129,8 @@ function styleOf({ style }: StyleVersion): SavedStyle {
 }
 
 /** Reports the faults of the name and of all fields together. */
-function check(name: string, fields: Readonly<Record<string, unknown>>): SavedStyle {
-  const faults: FieldFault[] = [];
+function check(name: string, fields: Readonly<Record<string, unknown>>, found: readonly FieldFault[]): SavedStyle {
+  const faults: FieldFault[] = [...found];
   const fault = nameFault(name);
   if (fault) faults.push(fault);
   const style = checkSavedStyle(fields, faults);
@@ -96,6 +138,10 @@ function check(name: string, fields: Readonly<Record<string, unknown>>): SavedSt
   if (first === undefined) return style;
   const summary = faults.length === 1 ? first.detail : `The style has ${faults.length} errors.`;
   throw new AppError('invalid_fields', summary, { faults });
+}
+
+function logoOf({ logo }: Readonly<Record<string, unknown>>): string | undefined {
+  return logoIdIn({ fields: [{ name: 'style', value: { logo } }], isJson: true, faults: [] });
 }
 
 function notFound(): AppError {

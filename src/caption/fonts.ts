@@ -17,5 +17,17 @@ export const FONT_NAMES = [
 ] as const;
 
 export type FontName = (typeof FONT_NAMES)[number];
-/** A font besides the default one. */
+/** A bundled font besides the default one. */
 export type StoryFont = Exclude<FontName, typeof DEFAULT_FONT>;
+
+/** The id of a font that an account uploaded. It is random, so it is also the name that only this account's renders know. */
+export const OWN_FONT_PATTERN = '^font_[0-9a-zA-Z]{16,40}$';
+const OWN_FONT = new RegExp(OWN_FONT_PATTERN, 'u');
+
+export function isOwnFont(name: string): boolean {
+  return OWN_FONT.test(name);
+}
+
+export function isStoryFont(name: string): name is StoryFont {
+  return name !== DEFAULT_FONT && FONT_NAMES.some((known) => known === name);
+}

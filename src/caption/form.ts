@@ -1,7 +1,7 @@
 // Turns the fields of a request into captions and a canvas size, or reports every invalid field together. The encoding of
 // the body and the asset itself are handled by the HTTP layer.
 
-import { AppError } from '../errors.ts';
+import { invalidFields } from '../errors.ts';
 import { parseAssetUrl, type UrlFault } from './asset-url.ts';
 import { hasCaptions, isAuto, parseCues, parseSpeech, reportMissingVideo, withWords } from './captions-field.ts';
 import { cleanText, isBlank } from './clean.ts';
@@ -15,7 +15,8 @@ import { parseOutput, type RequestedOutput } from './format-field.ts';
 import { type Overlay, MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE } from './overlay.ts';
 import { checkOverlays, parseOverlays, textFaults } from './overlays-field.ts';
 import { parseSafeArea, withSafeArea } from './safe-area-field.ts';
-import { checkStyle, parseStyle, withStyle } from './style-field.ts';
+import { checkRequestStyle, parseStyle, withStyle } from './style-field.ts';
+import type { RequestedLogo } from './logo.ts';
 import { defaultFormat } from './output-format.ts';
 import { DEFAULT_FPS, LAYOUT_FIELDS } from './request-fields.ts';
 import { parsePaging } from './paging-fields.ts';
@@ -35,7 +36,8 @@ export interface CaptionForm {
   /** The length of the video that a layout is for, in seconds. */
   readonly duration: number | undefined;
   readonly output: RequestedOutput;
-  /** Set if the captions are made from what is said in the video. Then there are no overlays yet. */
+  readonly logo: RequestedLogo | undefined;
+  /** Present when the captions come from the video's speech. `overlays` is empty until the transcript arrives. */
   readonly speech: Speech | undefined;
 }
 
@@ -54,7 +56,8 @@ const NUMBER = new Intl.NumberFormat('en');
 
 export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): CaptionForm {
   const fields = new FieldReader(form);
-  const overlays = withWords(withLook(parseCaptions(fields, form.speech), fields), fields.faults);
+  const look = withLook(parseCaptions(fields, form.speech), fields);
+  const overlays = withWords(look.overlays, fields.faults);
   const assetUrl = parseUrl(fields, checkUrl);
   if (form.hasAsset && fields.has('asset_url')) {
     fields.add('asset_url', 'conflict', 'Send either asset or asset_url, not both.');
@@ -86,25 +89,24 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
   }
   const { faults } = fields;
   const lang = parseLanguage(fields.all('lang')[0], '#/lang', faults);
-  if (faults.length > 0) {
-    const [first] = faults;
-    const summary = faults.length === 1 && first ? first.detail : `The request has ${faults.length} errors.`;
-    throw new AppError('invalid_fields', summary, { faults });
-  }
+  if (faults.length > 0) throw invalidFields(faults);
   const overlaysFor = (transcript: unknown): readonly Overlay[] =>
     parseForm({ ...form, speech: { transcript } }, checkUrl).overlays;
   const speech = isAuto(fields) ? { lang, overlaysFor } : undefined;
-  return { overlays: withLanguage(overlays, lang), canvas, assetUrl, strict, delivery, duration, output, speech };
+  const { logo } = look;
+  const captions = { overlays: withLanguage(overlays, lang), logo, speech };
+  return { ...captions, canvas, assetUrl, strict, delivery, duration, output };
 }
 
 /** Faults of the look come after those of the captions. */
-function withLook(overlays: readonly Overlay[], fields: FieldReader): readonly Overlay[] {
+function withLook(overlays: readonly Overlay[], fields: FieldReader): Pick<CaptionForm, 'overlays' | 'logo'> {
   const { faults, isJson } = fields;
   const [value] = fields.all('style');
   const isText = typeof value === 'string' && !isJson;
-  const style = isText ? parseStyle(value, '#/style', faults) : checkStyle(value, '#/style', faults);
-  const styled = withStyle(overlays, style, faults);
-  return withSafeArea(styled, parseSafeArea(fields.all('safe_area')[0], faults));
+  const parsed = isText ? parseStyle(value, '#/style', faults) : checkRequestStyle(value, '#/style', faults);
+  const { logo, ...style } = parsed ?? {};
+  const styled = withStyle(overlays, Object.keys(style).length === 0 ? undefined : style, faults);
+  return { overlays: withSafeArea(styled, parseSafeArea(fields.all('safe_area')[0], faults)), logo };
 }
 
 function parseUrl(fields: FieldReader, checkUrl: CheckUrl): URL | undefined {

@@ -85,15 +85,15 @@ describe('a saved style in a request', () => {
       }
     };
     expect(faultsOf(json({ text: '', style: { preset: 'acm', size: 9 }, ...CANVAS }))).toEqual([
-      { pointer: '#/style/preset', code: 'unknown_style', detail: 'There is no style "acm". Did you mean acme?' },
+      { pointer: '#/style/preset', code: 'unknown_style', detail: 'Style "acm" does not exist. Did you mean acme?' },
       expect.objectContaining({ pointer: '#/text', code: 'blank' }),
       expect.objectContaining({ pointer: '#/style/size', code: 'out_of_range' }),
     ]);
     expect(faultsOf(json({ text: 'Hi', style: 'acme@9', ...CANVAS }))).toMatchObject([
-      { pointer: '#/style', detail: expect.stringContaining('has no version 9') },
+      { pointer: '#/style', detail: expect.stringContaining('Version 9 of style') },
     ]);
     expect(faultsOf(json({ text: 'Hi', style: 'boxx', ...CANVAS }))).toMatchObject([
-      { pointer: '#/style', code: 'unknown_style', detail: 'There is no style "boxx". Did you mean box?' },
+      { pointer: '#/style', code: 'unknown_style', detail: 'Style "boxx" does not exist. Did you mean box?' },
     ]);
   });
 });

@@ -3,7 +3,9 @@
 
 import type { FieldFault } from '../errors.ts';
 import type { Form, FormField } from './field-reader.ts';
-import { captionPart, defaultsOf, parseReference, type SavedStyle } from './saved-style.ts';
+import { isOwnFont } from './fonts.ts';
+import { isLogoId } from './logo.ts';
+import { captionPart, defaultsOf, parseReference, type SavedStyle, stylePart } from './saved-style.ts';
 import { unknownStyle } from './style-field.ts';
 import { DEFAULT_PRESET, mayBeSaved, STYLE_PRESETS } from './style-presets.ts';
 
@@ -23,6 +25,27 @@ export function referencesIn(form: NamedForm): ReadonlySet<string> {
   return found;
 }
 
+/** The id of the logo in the style of a request. The parser reports an id that no logo can have. */
+export function logoIdIn({ fields, isJson }: NamedForm): string | undefined {
+  const sent = fields.find(({ name }) => name === 'style')?.value;
+  const style: unknown = typeof sent === 'string' && isJson !== true ? readText(sent.trim()) : sent;
+  const logo: unknown = typeof style === 'object' && style !== null ? (style as Fields)['logo'] : undefined;
+  const id: unknown = typeof logo === 'object' && logo !== null ? (logo as Fields)['id'] : undefined;
+  return typeof id === 'string' && isLogoId(id) ? id : undefined;
+}
+
+/** The fonts that the styles of a request name by an id. */
+export function ownFontsIn(form: NamedForm): readonly { readonly id: string; readonly pointer: string }[] {
+  const found: { readonly id: string; readonly pointer: string }[] = [];
+  const note = (style: unknown, pointer: string): unknown => {
+    const font = typeof style === 'object' && style !== null ? (style as Fields)['font'] : undefined;
+    if (typeof font === 'string' && isOwnFont(font)) found.push({ id: font, pointer: `${pointer}/font` });
+    return style;
+  };
+  eachStyle(form, note);
+  return found;
+}
+
 /** Returns the same form if it names no saved style. */
 export function withSavedStyles<Some extends NamedForm>(form: Some, find: FindStyle): Some {
   const faults: FieldFault[] = [];
@@ -36,14 +59,10 @@ export function withSavedStyles<Some extends NamedForm>(form: Some, find: FindSt
     if ('pointer' in found) faults.push(found);
     const saved: SavedStyle = 'pointer' in found ? {} : found;
     if (isOfRequest) defaults = saved;
-    return { preset: DEFAULT_PRESET, ...captionPart(saved), ...(isObject && ownKeys(style as Fields)) };
+    const kept = isOfRequest ? stylePart(saved) : captionPart(saved);
+    return { preset: DEFAULT_PRESET, ...kept, ...(isObject && ownKeys(style as Fields)) };
   };
-  // Forms may repeat `overlays`, with one object each.
-  let overlays = 0;
-  const fields = form.fields.map((field) => {
-    const index = field.name === 'overlays' ? overlays++ : 0;
-    return mapField(field, index, form.isJson === true, resolve);
-  });
+  const fields = eachStyle(form, resolve);
   if (fields.every((field, index) => field === form.fields[index])) return form;
   const added = defaults === undefined ? [] : missingDefaults(form, defaults);
   return { ...form, fields: [...fields, ...added], faults: [...form.faults, ...faults] };
@@ -55,7 +74,7 @@ export function missingStyle(reference: string, saved: readonly string[], pointe
   const { name, version } = parseReference(reference) ?? { name: reference, version: undefined };
   if (version === undefined || !saved.includes(name))
     return unknownStyle(reference, [...saved, ...STYLE_PRESETS], pointer);
-  const detail = `The style "${name}" has no version ${version}, or it was deleted. Use "${name}" for the latest one.`;
+  const detail = `Version ${version} of style "${name}" does not exist or was deleted. Use "${name}" for the latest one.`;
   return { pointer, code: 'unknown_style', detail };
 }
 
@@ -70,6 +89,15 @@ function ownKeys(style: Fields): Fields {
 }
 
 type Resolve = (style: unknown, pointer: string, isOfRequest: boolean) => unknown;
+
+/** Forms may repeat `overlays`, with one object each. */
+function eachStyle(form: NamedForm, resolve: Resolve): FormField[] {
+  let overlays = 0;
+  return form.fields.map((field) => {
+    const index = field.name === 'overlays' ? overlays++ : 0;
+    return mapField(field, index, form.isJson === true, resolve);
+  });
+}
 
 /** Text of a form that isn't valid JSON stays as it is, and the parser reports it. */
 function mapField(field: FormField, index: number, isJson: boolean, resolve: Resolve): FormField {

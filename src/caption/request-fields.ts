@@ -136,7 +136,8 @@ export const CAPTION_FIELDS = {
     maxLength: MAX_LANGUAGE_LENGTH,
     description:
       'Language of the captions as a BCP 47 tag, such as `ja` or `zh-Hant`. It selects the forms of Han characters and of ' +
-      'other letters that differ between languages where the text alone is ambiguous. An overlay can have its own.',
+      'other letters that differ between languages where the text alone is ambiguous, and the syllables between which a word ' +
+      'is cut that is too long for a line. An overlay can have its own.',
   },
   strict: {
     type: 'boolean',

@@ -3,13 +3,14 @@
 import type { FieldFault } from '../errors.ts';
 import type { Json } from '../primitives/json-schema.ts';
 import { FieldReader } from './field-reader.ts';
+import { LOGO_FIELD } from './logo.ts';
 import { parsePaging } from './paging-fields.ts';
 import { parsePositionField } from './position-field.ts';
 import { pointerTo, quoteJson } from './quote.ts';
 import { CAPTION_FIELDS, LOOK_FIELDS } from './request-fields.ts';
 import type { SafeAreaName } from './safe-area.ts';
 import { parseSafeArea } from './safe-area-field.ts';
-import { checkStyle, conflicts } from './style-field.ts';
+import { checkRequestStyle, conflicts, type RequestStyle } from './style-field.ts';
 import { type CaptionStyle, STYLE_FIELDS } from './style.ts';
 import { STYLE_PRESETS } from './style-presets.ts';
 
@@ -24,7 +25,7 @@ const DEFAULT_FIELDS = {
 type DefaultName = keyof typeof DEFAULT_FIELDS;
 const DEFAULT_NAMES = Object.keys(DEFAULT_FIELDS) as DefaultName[];
 
-export const SAVED_STYLE_FIELDS = { ...STYLE_FIELDS, ...DEFAULT_FIELDS } as const;
+export const SAVED_STYLE_FIELDS = { ...STYLE_FIELDS, logo: LOGO_FIELD, ...DEFAULT_FIELDS } as const;
 const SAVED_NAMES = Object.keys(SAVED_STYLE_FIELDS);
 
 interface StyleDefaults {
@@ -34,7 +35,7 @@ interface StyleDefaults {
   readonly max_lines?: number;
 }
 
-export type SavedStyle = CaptionStyle & StyleDefaults;
+export type SavedStyle = RequestStyle & StyleDefaults;
 
 /** The pattern of a name, without a version. */
 export const STYLE_NAME_PATTERN = '^[a-z0-9][a-z0-9-]{0,39}$';
@@ -71,8 +72,8 @@ export function checkSavedStyle(fields: Readonly<Record<string, unknown>>, fault
     const detail = `Unknown key ${quoteJson(name)} in a style. Valid keys are ${SAVED_NAMES.join(', ')}.`;
     faults.push({ pointer: pointerTo(name), code: 'unknown_field', detail });
   }
-  const own = Object.entries(fields).filter(([name]) => name in STYLE_FIELDS);
-  const style = checkStyle(Object.fromEntries(own), '#', faults);
+  const own = Object.entries(fields).filter(([name]) => !(name in DEFAULT_FIELDS) && SAVED_NAMES.includes(name));
+  const style = checkRequestStyle(Object.fromEntries(own), '#', faults);
   conflicts(style, '#', faults);
   return { ...style, ...checkDefaults(fields, faults) };
 }
@@ -96,6 +97,11 @@ function checkDefaults(fields: Readonly<Record<string, unknown>>, faults: FieldF
     ...(paging?.maxWords !== undefined && { max_words: paging.maxWords }),
     ...(paging !== undefined && reader.has('max_lines') && { max_lines: paging.maxLines }),
   };
+}
+
+/** The part that is the style of a request. */
+export function stylePart(style: SavedStyle): RequestStyle {
+  return Object.fromEntries(Object.entries(style).filter(([name]) => !(name in DEFAULT_FIELDS)));
 }
 
 /** The part that concerns captions, which is all that counts in the style of a single overlay. */

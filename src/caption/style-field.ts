@@ -1,9 +1,10 @@
 // The `style` of a request or an overlay: the name of a preset, or an object that changes one.
 
-import type { FieldFault } from '../errors.ts';
+import { AppError, type FieldFault } from '../errors.ts';
 import { nearestNames } from '../primitives/edit-distance.ts';
 import { orList } from '../primitives/or-list.ts';
-import { FONT_NAMES, type FontName } from './fonts.ts';
+import { FONT_NAMES, isOwnFont } from './fonts.ts';
+import { checkLogo, type RequestedLogo } from './logo.ts';
 import { capitalize, pointerTo, quoteJson, typeName } from './quote.ts';
 import type { Overlay } from './overlay.ts';
 import { type CaptionStyle, STYLE_FIELDS } from './style.ts';
@@ -21,12 +22,12 @@ const STYLE_KEYS = Object.keys(STYLE_FIELDS) as (keyof typeof STYLE_FIELDS)[];
 /**
  * Parses the field as a form sends it: the name of a preset, or an object as JSON text. A blank field counts as absent.
  */
-export function parseStyle(text: string, pointer: string, faults: FieldFault[]): CaptionStyle | undefined {
+export function parseStyle(text: string, pointer: string, faults: FieldFault[]): RequestStyle | undefined {
   const trimmed = text.trim();
   // Clients that send the field as JSON put quotes around the name of a preset.
-  if (!/^[{"]/u.test(trimmed)) return checkStyle(trimmed === '' ? undefined : trimmed, pointer, faults);
+  if (!/^[{"]/u.test(trimmed)) return checkRequestStyle(trimmed === '' ? undefined : trimmed, pointer, faults);
   try {
-    return checkStyle(JSON.parse(trimmed), pointer, faults);
+    return checkRequestStyle(JSON.parse(trimmed), pointer, faults);
   } catch {
     const detail = 'The style isn\'t valid JSON. Send the name of a preset or an object such as {"preset": "box"}.';
     faults.push({ pointer, code: 'invalid_json', detail });
@@ -34,7 +35,19 @@ export function parseStyle(text: string, pointer: string, faults: FieldFault[]):
   }
 }
 
-/** Checks the field as a value. Returns undefined when it is omitted or invalid. */
+/** The style of a request, which can also have a logo. */
+export type RequestStyle = CaptionStyle & { readonly logo?: RequestedLogo };
+
+/** Like `checkStyle`, for a style that can have a logo. */
+export function checkRequestStyle(value: unknown, pointer: string, faults: FieldFault[]): RequestStyle | undefined {
+  if (typeof value !== 'object' || value === null || !('logo' in value)) return checkStyle(value, pointer, faults);
+  const { logo: sent, ...rest } = value;
+  const style = checkStyle(rest, pointer, faults);
+  const logo = checkLogo(sent, `${pointer}/logo`, faults);
+  return logo === undefined ? style : { ...style, logo };
+}
+
+/** Checks the style of captions as a value. Returns undefined when it is omitted or invalid. */
 export function checkStyle(value: unknown, pointer: string, faults: FieldFault[]): CaptionStyle | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return compact({ preset: presetNamed(value, pointer, faults) });
@@ -113,13 +126,27 @@ function presetNamed(name: string, pointer: string, faults: FieldFault[]): Style
   return known;
 }
 
-function fontNamed(name: string, pointer: string, faults: FieldFault[]): FontName | undefined {
+/** Own fonts have been looked up by now, so an id is that of one. */
+function fontNamed(name: string, pointer: string, faults: FieldFault[]): string | undefined {
   const known = FONT_NAMES.find((one) => one === name);
-  if (known !== undefined) return known;
-  const nearest = nearestNames(name, FONT_NAMES);
-  const advice = nearest.length === 0 ? `Fonts are ${FONT_NAMES.join(', ')}.` : `Did you mean ${orList(nearest)}?`;
-  faults.push({ pointer, code: 'unknown_font', detail: `There is no font ${quoteJson(name)}. ${advice}` });
+  if (known !== undefined || isOwnFont(name)) return known ?? name;
+  faults.push(unknownFont(name, pointer));
   return undefined;
+}
+
+export function unknownFont(name: string, pointer: string): FieldFault {
+  const nearest = nearestNames(name, FONT_NAMES);
+  const known = nearest.length === 0 ? `Fonts are ${FONT_NAMES.join(', ')}.` : `Did you mean ${orList(nearest)}?`;
+  const advice = isOwnFont(name) ? 'GET /v1/fonts lists the fonts of your account.' : known;
+  return { pointer, code: 'unknown_font', detail: `Font ${quoteJson(name)} does not exist. ${advice}` };
+}
+
+/** Visitors without an account can use only the bundled fonts. */
+export function refuseOwnFonts(overlays: readonly Overlay[]): void {
+  const font = overlays.map(({ style }) => style?.font ?? '').find(isOwnFont);
+  if (font === undefined) return;
+  const fault = { ...unknownFont(font, '#/style/font'), detail: 'Uploaded fonts need an API key of their account.' };
+  throw new AppError('invalid_fields', fault.detail, { faults: [fault] });
 }
 
 /** `names` are the styles that exist. */
@@ -127,7 +154,7 @@ export function unknownStyle(name: string, names: readonly string[], pointer: st
   const nearest = nearestNames(name, names);
   const advice =
     nearest.length === 0 ? `Styles are ${names.slice(0, MAX_NAMED).join(', ')}.` : `Did you mean ${orList(nearest)}?`;
-  return { pointer, code: 'unknown_style', detail: `There is no style ${quoteJson(name)}. ${advice}` };
+  return { pointer, code: 'unknown_style', detail: `Style ${quoteJson(name)} does not exist. ${advice}` };
 }
 
 /**
@@ -143,6 +170,7 @@ function readValue(
   if (value === undefined || value === null) return undefined;
   if (field === STYLE_FIELDS.preset && typeof value === 'string') return presetNamed(value, pointer, faults);
   if (field === STYLE_FIELDS.font && typeof value === 'string') return fontNamed(value, pointer, faults);
+  if ('anyOf' in field) return choice<string>(value, FONT_NAMES, label, pointer, faults);
   if ('oneOf' in field) return highlight(field, value, pointer, faults);
   if ('enum' in field) return choice<string>(value, field.enum, label, pointer, faults);
   if ('pattern' in field) return color(field, value, label, pointer, faults);

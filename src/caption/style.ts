@@ -1,7 +1,7 @@
 // The style of captions: its fields, shared by the API, the workers and the library.
 
 import type { Json, ValueOf, ValuesOf } from '../primitives/json-schema.ts';
-import { DEFAULT_FONT, FONT_NAMES } from './fonts.ts';
+import { DEFAULT_FONT, FONT_NAMES, OWN_FONT_PATTERN } from './fonts.ts';
 import { DEFAULT_PRESET, presetOf, STYLE_PRESETS, type StylePreset } from './style-presets.ts';
 
 const COLOR = { type: 'string', pattern: '^#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$' } as const;
@@ -53,11 +53,13 @@ export const STYLE_FIELDS = {
     description: `Default: \`regular\`, and \`bold\` ${OF_LARGE_PRESETS}. Letters without a bold font stay regular; if you ask for bold, with the warning \`no_bold\`.`,
   },
   font: {
-    type: 'string',
-    enum: FONT_NAMES,
+    anyOf: [
+      { type: 'string', enum: FONT_NAMES },
+      { type: 'string', pattern: OWN_FONT_PATTERN },
+    ],
     description:
-      `Font of the letters: ${FONT_NAMES.map((name) => `\`${name}\``).join(', ')}. Default: \`${DEFAULT_FONT}\`. Letters that a font lacks ` +
-      'come from the default fonts, with the warning `font_fallback`.',
+      `Font of the letters: ${FONT_NAMES.map((name) => `\`${name}\``).join(', ')}, or the id of a font that you uploaded. Default: \`${DEFAULT_FONT}\`. ` +
+      'Letters that a font lacks come from the default fonts, with the warning `font_fallback`.',
   },
   highlight: {
     oneOf: [

@@ -17,6 +17,8 @@ Usage: storybar <command> [options]
   storybar render     Caption an image or a video without a server.
   storybar send       Caption an image or a video with a server, and download the result.
   storybar styles     Keep the styles of your account in a folder.
+  storybar logos      Add, list and delete the logos of your account.
+  storybar fonts      Add, list and delete the fonts of your account.
 
   storybar keys       Manage API keys: create, rotate, suspend, revoke.
   storybar accounts   Manage accounts: plans, approval, suspension.
@@ -38,7 +40,9 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
   worker: async (args) => (await import('./worker-command.ts')).workerCommand(args),
   render: async (args) => (await import('./render-command.ts')).renderCommand(args),
   send: async (args) => (await import('./send/send-command.ts')).sendCommand(args),
+  logos: async (args) => (await import('./logos-command.ts')).logosCommand(args),
   styles: async (args) => (await import('./styles-command.ts')).stylesCommand(args),
+  fonts: async (args) => (await import('./fonts-command.ts')).fontsCommand(args),
   doctor: async (args) => (await import('./doctor/doctor-command.ts')).doctorCommand(args),
   keys: async (args) => (await import('./keys-command.ts')).keysCommand(args),
   accounts: async (args) => (await import('./accounts-command.ts')).accountsCommand(args),

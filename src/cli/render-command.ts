@@ -3,6 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { FormField } from '../caption/field-reader.ts';
 import { parseForm } from '../caption/form.ts';
+import type { CaptionClip } from '../caption/clip-field.ts';
 import { assertFormatFits, formatFor, type RequestedOutput } from '../caption/format-field.ts';
 import { OUTPUT_FORMATS } from '../caption/output-format.ts';
 import { SAFE_AREA_MARGINS } from '../caption/safe-area.ts';
@@ -12,6 +13,7 @@ import { STYLE_PRESETS } from '../caption/style-presets.ts';
 import { AppError } from '../errors.ts';
 import {
   type Captions,
+  renderCaptionClip,
   renderCover,
   renderImage,
   renderOverlay,
@@ -20,6 +22,7 @@ import {
   type LookOptions,
   type VideoOptions,
 } from '../index.ts';
+import type { Size } from '../layout/geometry.ts';
 import { isVideoFormat } from '../media/sniff.ts';
 import { isAnimationFile, sniffFile } from '../media/sniff-file.ts';
 import { CAPTION_OPTIONS, captionFields } from './caption-options.ts';
@@ -34,14 +37,18 @@ const HELP = `Usage: storybar render <image or video, file or URL> --text <capti
        storybar render <image or video, file or URL> --overlays '[{"text":"...","position":25}]' [-o <file>]
        storybar render <video, file or URL> --captions <.srt, .vtt or transcript .json> [-o <file>]
        storybar render --width <px> --height <px> --text <caption> [-o <file>]
+       storybar render --width <px> --height <px> --duration <seconds> --captions <file> [-o <file>]
 
 Captions an image (JPEG, PNG, WebP, HEIC, AVIF or GIF) or a video (the output is an MP4). With --width and --height instead of a
-file, the output is a transparent image with the caption bars only. "-o -" writes an image to standard output. --lang names the
+file, the output is a transparent image with the caption bars only; with --duration (and --fps, default 30), a transparent video:
+--format webm (default), mov (ProRes 4444) or apng. "-o -" writes an image to standard output. --lang names the
 language of the captions (a BCP 47 tag such as ja) for letters whose form depends on it.
 
 --format is the format of an image: png (default), jpeg or webp; png or webp for bars only; mp4 turns an animated GIF or
 WebP into a video. --quality (1 to 100, default 90) is for jpeg and webp. Without --quality, a JPEG stays a JPEG without being
 compressed again, and keeps its color profile; --color-space srgb converts it.
+
+--max-bytes limits the size of a jpeg, webp or mp4 file; the quality is the best that fits.
 
 --at is a time in seconds: the output is an image of that frame of a video, with the captions it shows.
 
@@ -94,7 +101,9 @@ export async function renderCommand(args: string[]): Promise<void> {
     await withDownload(asset, async (file, name) => await renderFile(file, name, job));
     return;
   }
-  if (canvas) {
+  if (canvas && requested.clip) {
+    await captionClip(canvas, job, requested.clip);
+  } else if (canvas) {
     const format = formatFor('canvas', requested);
     const { extension } = OUTPUT_FORMATS[format];
     await deliver(
@@ -127,10 +136,10 @@ async function renderFile(
 ): Promise<void> {
   const source = await sourceOf(file);
   assertFormatFits(requested, source);
-  const { at, quality, fit } = requested;
+  const { at, quality } = requested;
   if (at !== undefined) {
     const image = formatFor('frame', requested);
-    const options = { ...look, at, format: image, ...(quality !== undefined && { quality }), ...(fit && { fit }) };
+    const options = { ...look, at, format: image, ...(quality !== undefined && { quality }), ...sizeOf(requested) };
     const { extension } = OUTPUT_FORMATS[image];
     await deliver(await renderCover(file, captions, options), output ?? outputNextTo(name, extension), isQuiet);
     return;
@@ -141,7 +150,7 @@ async function renderFile(
     await captionVideo(
       file,
       captions,
-      { ...look, ...fitOf(requested), isQuiet },
+      { ...look, ...sizeOf(requested), isQuiet },
       output ?? outputNextTo(name, extension),
     );
     return;
@@ -150,8 +159,8 @@ async function renderFile(
   await deliver(await renderImage(file, captions, options), output ?? outputNextTo(name, extension), isQuiet);
 }
 
-function fitOf({ fit }: RequestedOutput): Pick<VideoOptions, 'fit'> {
-  return fit ? { fit } : {};
+function sizeOf({ fit, maxBytes }: RequestedOutput): Pick<VideoOptions, 'fit' | 'maxBytes'> {
+  return { ...(fit && { fit }), ...(maxBytes !== undefined && { maxBytes }) };
 }
 
 async function sourceOf(asset: string): Promise<'image' | 'animation' | 'video'> {
@@ -168,21 +177,46 @@ async function sourceOf(asset: string): Promise<'image' | 'animation' | 'video'>
   return isVideoFormat(format) ? 'video' : 'image';
 }
 
+async function captionClip(
+  canvas: Size,
+  { captions, look, requested, output, isQuiet }: RenderArguments,
+  { seconds, fps }: CaptionClip,
+): Promise<void> {
+  const format = formatFor('clip', requested);
+  const file = output ?? `overlay.${OUTPUT_FORMATS[format].extension}`;
+  const options = { ...look, format, duration: seconds, fps };
+  const facts = await writeVideo(file, isQuiet, async (onProgress) => {
+    return await renderCaptionClip(canvas, file, captions, { ...options, onProgress });
+  });
+  if (!isQuiet) report(`${file}: ${facts.width}x${facts.height}, ${seconds} s`, facts.missingGlyphs);
+}
+
 async function captionVideo(
   asset: string,
   captions: Captions,
-  { isQuiet, ...look }: LookOptions & Pick<VideoOptions, 'fit'> & { readonly isQuiet: boolean },
+  { isQuiet, ...look }: LookOptions & Pick<VideoOptions, 'fit' | 'maxBytes'> & { readonly isQuiet: boolean },
   output: string,
 ): Promise<void> {
-  if (output === '-') throw new UsageError('a video cannot be written to standard output; give -o <file>');
-  const bar = new ProgressBar(process.stderr);
-  const onProgress: VideoOptions['onProgress'] = (progress) => {
-    if (!isQuiet) bar.show(progress);
-  };
-  const facts = await renderVideo(asset, output, captions, { ...look, onProgress }).finally(() => bar.clear());
+  const facts = await writeVideo(output, isQuiet, async (onProgress) => {
+    return await renderVideo(asset, output, captions, { ...look, onProgress });
+  });
   const seconds = facts.durationSeconds.toFixed(1);
   if (isQuiet) return;
   report(`${output}: ${facts.width}x${facts.height}, ${facts.frames} frames, ${seconds} s`, facts.missingGlyphs);
+}
+
+/** Shows the progress on a terminal. */
+async function writeVideo<Facts>(
+  output: string,
+  isQuiet: boolean,
+  write: (onProgress: Required<VideoOptions>['onProgress']) => Promise<Facts>,
+): Promise<Facts> {
+  if (output === '-') throw new UsageError('a video cannot be written to standard output; give -o <file>');
+  const bar = new ProgressBar(process.stderr);
+  const onProgress: Required<VideoOptions>['onProgress'] = (progress) => {
+    if (!isQuiet) bar.show(progress);
+  };
+  return await write(onProgress).finally(() => bar.clear());
 }
 
 async function deliver(

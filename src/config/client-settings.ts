@@ -7,8 +7,13 @@ export const CLIENT_SETTINGS = {
   serverUrl: setting(
     'STORYBAR_URL',
     '',
-    'Only for `storybar send` and `styles`: the server to use, such as `https://captions.example.com`.',
+    'Only for `storybar send`, `styles` and `fonts`: the server to use, such as `https://captions.example.com`.',
     urlOrEmpty,
   ),
-  apiKey: setting('STORYBAR_API_KEY', '', 'Only for `storybar send` and `styles`: the API key to use.', anyText),
+  apiKey: setting(
+    'STORYBAR_API_KEY',
+    '',
+    'Only for `storybar send`, `styles` and `fonts`: the API key to use.',
+    anyText,
+  ),
 } as const;

@@ -55,7 +55,7 @@ export const STORAGE_SETTINGS = {
   storage: setting(
     'STORYBAR_STORAGE',
     '',
-    'Where uploads and results of asynchronous renders are kept: `s3://bucket/prefix` in an S3-compatible service, or `file:` and a directory that all API servers share. Default: `objects` in the data directory. With PostgreSQL, asynchronous renders are refused until it is set, because other servers could not find the files.',
+    'Where uploads and results of asynchronous renders, logos and fonts are kept: `s3://bucket/prefix` in an S3-compatible service, or `file:` and a directory that all API servers share. Default: `objects` in the data directory. With PostgreSQL, all of these are refused until it is set, because other servers could not find the files.',
     storageLocation,
   ),
   storedGigabytes: setting<number | undefined>(

@@ -16,7 +16,7 @@ export function frontPage(site: Site, plans: readonly PlanOffer[], baseUrl: stri
     description: 'Send a photo or video and a caption. Get the finished PNG or MP4 back in the same response.',
     path: '/',
     styles: ['front.css'],
-    modules: ['hero.js', 'clip.js', 'compare.js'],
+    modules: ['hero.js', 'clip.js', 'compare-samples.js'],
     body: html`${hero(site)}${integration(site, baseUrl)}${examples(site)}${useCases()}${features()}${pricing(site, plans)}`,
   };
 }

@@ -13,6 +13,7 @@ export const GUIDE_FILES: readonly (readonly [slug: string, file: string, group?
   ['word-captions', 'guides/word-captions.md', 'Captions'],
   ['speech-captions', 'guides/speech-captions.md', 'Captions'],
   ['ready-to-post', 'guides/ready-to-post.md', 'Captions'],
+  ['brand', 'guides/brand.md', 'Captions'],
   ['', 'api.md'],
   ['errors', 'errors.md'],
   ['webhooks', 'guides/webhooks.md'],

@@ -2,7 +2,12 @@
 
 import type { PlanBook } from '../account/plans.ts';
 import type { Billing } from '../billing/billing.ts';
+import type { SavedFiles } from '../brand/saved-files.ts';
+import type { SavedLogos } from '../brand/saved-logos.ts';
+import type { SavedStyles } from '../brand/saved-styles.ts';
 import type { RenderActions } from '../renders/render-actions.ts';
+import type { FailedDecodes } from '../limits/failed-decodes.ts';
+import type { UploadBudget } from '../renders/upload-budget.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';
@@ -13,6 +18,10 @@ import { addPlanPages } from './account/plan-page.ts';
 import { addSecurityPages } from './account/security-page.ts';
 import { addSignInPages } from './account/sign-in-page.ts';
 import { addSignUpPages } from './account/sign-up-page.ts';
+import { addFontPages } from './brand/font-pages.ts';
+import { addLogoPages } from './brand/logo-pages.ts';
+import { addStylePages } from './brand/style-pages.ts';
+import { type StylePreviewDependencies, StylePreviews } from './brand/style-preview.ts';
 import { addRenderPages } from './account/render-pages.ts';
 import { addRequestPages } from './account/request-pages.ts';
 import { PublicForms } from './account/public-forms.ts';
@@ -43,7 +52,13 @@ import { addTwoFactorPages } from './settings/two-factor-page.ts';
 import { addDeliveryPages } from './webhooks/delivery-pages.ts';
 import { addEndpointPages } from './webhooks/endpoint-pages.ts';
 
-export interface PrivatePagesDependencies {
+export interface PrivatePagesDependencies extends Omit<StylePreviewDependencies, 'logos' | 'limits'> {
+  readonly styles: SavedStyles;
+  readonly logos: SavedLogos;
+  /** Logos and fonts. */
+  readonly files: SavedFiles;
+  readonly failedDecodes: FailedDecodes;
+  readonly uploads: UploadBudget;
   readonly site: Site;
   readonly store: Store;
   readonly plans: PlanBook;
@@ -79,6 +94,10 @@ export function privatePages(dependencies: PrivatePagesDependencies): RouteGroup
       addRequestPages(members, dependencies);
       addRenderPages(members, dependencies);
       addKeyPages(members, dependencies);
+      const previews = new StylePreviews({ ...dependencies, limits: dependencies.plans.lowest.limits });
+      addStylePages(members, { ...dependencies, previews });
+      addLogoPages(app, members, dependencies);
+      addFontPages(app, members, { ...dependencies, previews });
       addEndpointPages(members, dependencies);
       addDeliveryPages(members, dependencies);
       addPlanPages(members, dependencies);

@@ -25,6 +25,7 @@ import { type Page, sendPublicPage, type Site } from './page.ts';
 import type { PlanOffer } from './plan-cards.ts';
 import { pricingPage } from './pricing-page.ts';
 import { playgroundPage } from './playground/playground-page.ts';
+import type { GuestTerms } from './playground/price-attributes.ts';
 
 export interface PublicPagesDependencies {
   readonly site: Site;
@@ -33,8 +34,8 @@ export interface PublicPagesDependencies {
   /** For Postman and tools like it. */
   readonly collection: string;
   readonly plainPages: readonly PlainPage[];
-  /** True if the playground renders short clips without a key. */
-  readonly hasFreeClips: boolean;
+  /** What the playground renders without a key. */
+  readonly guests: GuestTerms;
   readonly health: () => HealthReport;
   readonly store: Pick<Store, 'incidents' | 'operator'>;
   readonly version: string;
@@ -56,13 +57,13 @@ const LOCAL_URL = 'http://127.0.0.1:8080';
 
 /** Returns every public page by its path, except the status page, which reads the database, and the page of components. */
 function pagesOf(dependencies: PublicPagesDependencies): ReadonlyMap<string, PageFor> {
-  const { site, plans, guides, plainPages, hasFreeClips, contact, securityContact, takesPayments } = dependencies;
+  const { site, plans, guides, plainPages, guests, contact, securityContact, takesPayments } = dependencies;
   return new Map<string, PageFor>([
     ['/', (baseUrl) => frontPage(site, plans, baseUrl)],
-    ['/playground', (baseUrl) => playgroundPage(site, plans, baseUrl, { hasFreeClips })],
+    ['/playground', (baseUrl) => playgroundPage(site, plans, baseUrl, guests)],
     ...guides.map((guide): [string, PageFor] => [
       guidePath(guide.slug),
-      (baseUrl) => guidePage(guides, guide, baseUrl, () => tryItForm(site, plans, baseUrl)),
+      (baseUrl) => guidePage(guides, guide, baseUrl, () => tryItForm(site, plans, baseUrl, guests.limits)),
     ]),
     ...plainPages.map((page): [string, PageFor] => [page.path, () => plainPage(page)]),
     ['/pricing', () => pricingPage(site, plans, { takesPayments, hasContact: contact !== '' })],

@@ -3,7 +3,7 @@
 import type { AppError } from '../errors.ts';
 import { type Asset, workerKindFor } from '../media/asset.ts';
 import type { AssetKind } from '../media/sniff.ts';
-import { type AssetLimits, type AssetProbe, workerKindOf } from '../render/compose.ts';
+import { type AssetLimits, type AssetProbe, type Recipe, workerKindOf } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';
 import type { Place } from './queue/place.ts';
 import {
@@ -74,10 +74,14 @@ class LocalLease implements Lease {
   }
 
   async render(job: RenderJob, onProgress?: (fraction: number) => void): Promise<RenderFacts> {
+    this.assertFeasible(job.recipe);
     const { pool, place } = this.#hold(workerKindOf(job.recipe));
-    place.assertFeasible(job.recipe);
     place.charge(job.recipe);
     return await pool.run<'render'>({ type: 'render', job }, place, this.#request, onProgress);
+  }
+
+  assertFeasible(recipe: Recipe): void {
+    this.#hold(workerKindOf(recipe)).place.assertFeasible(recipe);
   }
 
   leave(): void {

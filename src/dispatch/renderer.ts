@@ -3,6 +3,7 @@
 
 import type { AppError } from '../errors.ts';
 import type { Asset } from '../media/asset.ts';
+import type { RenderFile } from '../media/render-file.ts';
 import type { AssetKind } from '../media/sniff.ts';
 import type { CodecInfo } from '../media/video/probe/codecs.ts';
 import type { AssetLimits, AssetProbe, Recipe } from '../render/compose.ts';
@@ -16,6 +17,8 @@ export interface RenderJob {
   readonly asset: Asset | undefined;
   /** An additional file that the recipe works on. */
   readonly attachment?: string;
+  /** Fonts of the account that the recipe names. */
+  readonly files?: readonly RenderFile[];
   /** The path of the file to write. */
   readonly output: string;
 }
@@ -54,6 +57,8 @@ export interface Lease {
   probe(asset: Asset, limits: AssetLimits): Promise<AssetProbe>;
   /** `onProgress` is called regularly with the part of a video that is encoded, 0 to 1. */
   render(job: RenderJob, onProgress?: (fraction: number) => void): Promise<RenderFacts>;
+  /** Throws `asset_too_heavy` for a render that can't end in time, as `render` does. For what is to be done before it. */
+  assertFeasible(recipe: Recipe): void;
   /**
    * Gives the worker to others until the next step, for example to wait for another service. The next step goes first.
    */

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { MAX_CUES, MAX_TEXT_BYTES } from '../caption/overlay.ts';
 import { MAX_WORDS } from '../caption/words/timed-words.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
+import { cleanFontName, FONT_SCRIPTS, MAX_CHARACTERS, MAX_FONT_NAME } from '../media/font/font-description.ts';
 import { type AssetFormat, isHeifFormat, KIND_OF_FORMAT } from '../media/sniff.ts';
 import { must } from '../primitives/must.ts';
 import type { AssetProbe, Recipe } from '../render/compose.ts';
@@ -63,6 +64,7 @@ const pageReportSchema = z.object({
       }),
     )
     .max(MAX_WORDS),
+  source: z.object({ overlay: z.int().min(0).max(MAX_CUES), firstWord: z.int().min(0).max(MAX_WORDS) }),
 });
 const barReportSchema = z.object({
   top: length,
@@ -78,6 +80,20 @@ const barReportSchema = z.object({
   missingCharacters: z.array(z.string().max(MAX_MESSAGE_CHARACTERS)).max(MAX_LINES),
   warnings: z.array(z.enum(LAYOUT_WARNINGS)).max(MAX_WARNINGS),
   page: pageReportSchema.exactOptional(),
+});
+
+/** Names of a font reach pages and logs. */
+const fontName = z
+  .string()
+  .min(1)
+  .max(2 * MAX_FONT_NAME)
+  .refine((name) => cleanFontName(name) === name, { error: "isn't clean" });
+const fontSchema = z.object({
+  family: fontName,
+  style: fontName,
+  weights: z.array(z.int().min(1).max(1_000)).min(1).max(2),
+  characters: z.int().min(1).max(MAX_CHARACTERS),
+  scripts: z.array(z.enum(FONT_SCRIPTS)).max(FONT_SCRIPTS.length),
 });
 
 const factsSchema = sizeSchema.extend({
@@ -97,8 +113,10 @@ const factsSchema = sizeSchema.extend({
     .max(MAX_WARNINGS)
     .default([]),
   layout: z.array(barReportSchema).max(MAX_BARS).exactOptional(),
+  logo: z.object({ left: length, top: length, width: length, height: length }).exactOptional(),
   sourcePixels: z.enum(SOURCE_PIXELS).exactOptional(),
   quality: z.int().min(0).max(100).exactOptional(),
+  font: fontSchema.exactOptional(),
   // Timings become a response header.
   timings: boundedRecord(z.string().regex(/^\w{1,32}$/u), z.number().min(0).max(MAX_MILLISECONDS), MAX_TIMINGS),
 });
@@ -189,6 +207,8 @@ export function parseFacts(value: unknown, recipe: Recipe): RenderFacts {
   const facts = parse(factsSchema, value, 'facts');
   const { width, height, bars } = facts;
   if (!isSizeOf(recipe, width, height)) throw new InvalidReport('facts.width', `${width}x${height} isn't the canvas`);
+  if ((recipe.kind === 'font') !== (facts.font !== undefined))
+    throw new InvalidReport('facts.font', "doesn't fit the recipe");
   const isJoin = recipe.kind === 'video' && recipe.piece?.isLast === true;
   const { least, most } = isJoin ? { least: 0, most: 0 } : barCounts(recipe);
   if ((recipe.kind === 'layout') !== (facts.layout?.length === bars.length)) {

@@ -48,6 +48,19 @@ describe('WorkerDirectory', () => {
     expect(readdirSync(path.join(folder, 'render'))).toEqual(['asset', 'output']);
   });
 
+  it('stages a font as a copy, so that a worker can’t change it for other renders', async () => {
+    const font = path.join(folder, 'font');
+    writeFileSync(font, 'letters');
+    const files = [{ id: 'font_1', sha256: 'a', bytes: 7, path: font }];
+    const staged = await new WorkerDirectory(shared(''), '/inside').stage({ ...task, job: { ...task.job, files } });
+    expect(staged.task.job.files).toEqual([{ ...files[0], path: '/inside/file-1-0' }]);
+    expect(readFileSync(shared('file-1-0'), 'utf8')).toBe('letters');
+    writeFileSync(shared('file-1-0'), 'changed');
+    expect(readFileSync(font, 'utf8')).toBe('letters');
+    await staged.cleanUp();
+    expect(readdirSync(shared(''))).toEqual([]);
+  });
+
   it('stages the attachment', async () => {
     const segments = path.join(folder, 'render', 'segments');
     writeFileSync(segments, 'segments');

@@ -38,15 +38,17 @@ export class WorkerDirectory {
       asset: `asset-${this.#staged}`,
       attachment: `attachment-${this.#staged}`,
       output: `output-${this.#staged}`,
+      file: `file-${this.#staged}`,
     };
     const files = filesOf(task);
     const remaining = new Set<string>();
-    const bringIn = async (from: string, name: string): Promise<void> => {
-      await linkOrCopy(from, path.join(this.#outside, name)).catch(rethrowAsStorageError);
+    const bringIn = async (from: string, name: string, put = linkOrCopy): Promise<void> => {
+      await put(from, path.join(this.#outside, name)).catch(rethrowAsStorageError);
       remaining.add(name);
     };
     if (files.asset) await bringIn(files.asset.path, names.asset);
     if (files.attachment !== undefined) await bringIn(files.attachment, names.attachment);
+    for (const [index, file] of (files.files ?? []).entries()) await bringIn(file.path, `${names.file}-${index}`, copy);
     if (files.output !== undefined) remaining.add(names.output);
     return {
       task: this.#translate(task, names),
@@ -80,15 +82,20 @@ export class WorkerDirectory {
         output: inside(names.output),
         asset: job.asset && { ...job.asset, path: inside(names.asset) },
         ...(job.attachment !== undefined && { attachment: inside(names.attachment) }),
+        ...(job.files && {
+          files: job.files.map((file, index) => ({ ...file, path: inside(`${names.file}-${index}`) })),
+        }),
       },
     };
   }
 }
 
-type FileNames = Readonly<Record<'asset' | 'attachment' | 'output', string>>;
+type FileNames = Readonly<Record<'asset' | 'attachment' | 'output' | 'file', string>>;
 
 /** Returns the paths of a task's files, as the server sees them. */
-function filesOf(task: WorkerTask): Pick<RenderJob, 'asset' | 'attachment'> & { readonly output: string | undefined } {
+function filesOf(
+  task: WorkerTask,
+): Pick<RenderJob, 'asset' | 'attachment' | 'files'> & { readonly output: string | undefined } {
   return task.type === 'probe' ? { asset: task.asset, output: undefined } : task.job;
 }
 
@@ -98,8 +105,13 @@ async function linkOrCopy(from: string, to: string): Promise<void> {
     linkSync(from, to);
   } catch (error) {
     if (hasCode(error, 'ENOENT', 'ENOSPC', 'EDQUOT')) throw error;
-    await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    await copy(from, to);
   }
+}
+
+/** For a file that other renders use, too. Through a link, a worker could change it. */
+async function copy(from: string, to: string): Promise<void> {
+  await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
 }
 
 function moveOut(from: string, to: string): void {

@@ -8,7 +8,7 @@ import { isVideoFormat } from '../media/sniff.ts';
 import { rethrowAsStorageError } from '../media/work-area.ts';
 import type { AssetProbe } from '../render/compose.ts';
 import { renderLayout } from '../render/layout-report.ts';
-import { composeImageRecipe } from '../render/recipe.ts';
+import { composeImageRecipe, type FontRecipe } from '../render/recipe.ts';
 import { type Rendered, type RenderFacts, renderOnImage, renderTransparent } from '../render/render.ts';
 import { createRenderTools, type RenderTools } from '../render/renderer-tools.ts';
 import type { RenderJob } from './renderer.ts';
@@ -98,10 +98,12 @@ async function probe({ asset: { path, format }, limits }: TaskOf<'probe'>): Prom
 }
 
 async function render(
-  { recipe, asset, attachment, output }: RenderJob,
+  { recipe, asset, attachment, files = [], output }: RenderJob,
   tools: RenderTools,
   { signal, onProgress }: TaskContext,
 ): Promise<RenderFacts> {
+  if (recipe.kind === 'font') return await writeFont(recipe, attachment, output);
+  tools.fonts.use(files);
   if (recipe.kind === 'layout') return store(await renderLayout(recipe, tools), output);
   if (recipe.kind === 'transparent') return store(await renderTransparent(recipe, tools), output);
   if (recipe.kind === 'clip') {
@@ -121,6 +123,17 @@ async function render(
   }
   const { renderOnVideo } = await import('../render/video.ts');
   return await renderOnVideo(recipe, asset.path, output, tools, { attachment, signal, onProgress });
+}
+
+/** Loaded on demand, because few workers ever get a font. */
+async function writeFont({ canvas }: FontRecipe, upload: string | undefined, output: string): Promise<RenderFacts> {
+  if (upload === undefined) throw new Error('a recipe of kind font has no file');
+  const { rewriteFont } = await import('../media/font/rewrite.ts');
+  const { file, facts: font } = rewriteFont(load(upload));
+  return store(
+    { ...canvas, bars: [], missingGlyphs: 0, warnings: [], font, timings: {}, bytes: Buffer.from(file) },
+    output,
+  );
 }
 
 // Files are read synchronously, because nothing else runs in this process and the thread pool costs more than these few

@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { IMAGE_PROBE } from '../../test/dispatch/sample-reports.ts';
+import { FACTS, IMAGE_PROBE } from '../../test/dispatch/sample-reports.ts';
 import { anyone } from '../../test/dispatch/lease-requests.ts';
 import { createAsset } from '../media/asset.ts';
-import { DEFAULT_IMAGE_LIMITS } from '../render/recipe.ts';
+import { composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from '../render/recipe.ts';
 import { DEFAULT_VIDEO_LIMITS } from '../render/video-recipe.ts';
 import { WorkerDirectory } from './worker-directory.ts';
 import { WorkerPool } from './worker-pool.ts';
@@ -103,5 +103,36 @@ describe('a pool whose workers end during a task', () => {
     const timer = setInterval(() => workers.status().restarts > 0 && client.abort(left), 1);
     await expect(failed).rejects.toBe(left);
     clearInterval(timer);
+  });
+});
+
+describe('a pool whose worker loads fonts of accounts', () => {
+  /** The process writes an output, and reports a number of its own as the number of missing glyphs. */
+  const drawAs = (missingGlyphs: number): string =>
+    `require('node:fs').writeFileSync(JSON.parse(text).task.job.output, '');
+     say({ type: 'done', id, result: ${JSON.stringify({ ...FACTS, missingGlyphs })} })`;
+
+  /** Returns the number of the process that rendered. */
+  async function renderWith(workers: WorkerPool, font: string, bytes: number): Promise<number> {
+    const file = { id: `font_${font}`, sha256: font.repeat(64), bytes, path: path.join(folder, 'font') };
+    writeFileSync(file.path, 'font');
+    const recipe = composeTransparentRecipe({ width: 10, height: 20 }, [{ text: 'Hi', position: null }]);
+    const job = { recipe, asset: undefined, files: [file], output: path.join(folder, 'output') };
+    const request = anyone(NEVER);
+    const place = workers.place(request);
+    try {
+      return (await workers.run<'render'>({ type: 'render', job }, place, request)).missingGlyphs;
+    } finally {
+      place.close();
+    }
+  }
+
+  it('replaces it after 64 MiB of different fonts, which the next process does not have', async () => {
+    const workers = poolOf(drawAs(1), drawAs(2), drawAs(3));
+    const size = 30 * 1024 * 1024;
+    const used: number[] = [];
+    for (const font of ['a', 'a', 'b', 'a', 'c', 'a', 'b', 'c']) used.push(await renderWith(workers, font, size));
+    expect(used).toEqual([1, 1, 1, 1, 1, 2, 2, 2]);
+    expect(workers.status().restarts).toBe(0);
   });
 });

@@ -60,6 +60,8 @@ interface TaskRun {
 }
 
 const MAX_ATTEMPTS = 2;
+/** A worker that has loaded larger fonts of accounts is replaced. */
+const MAX_LOADED_BYTES = 64 * 1024 * 1024;
 /** After this many failed starts in a row, waiting tasks are rejected. */
 const MAX_FAILED_STARTS = 3;
 const RESTART_DELAY_MS = 500;
@@ -178,7 +180,7 @@ export class WorkerPool {
   }
 
   #giveBack(worker: Worker): void {
-    if (worker.tasks >= this.#options.tasksPerWorker) worker.kill();
+    if (this.#isWorn(worker)) worker.kill();
     // The successor of a dead or killed worker becomes idle when it is ready.
     if (this.#isUsable(worker)) this.#idle.push(worker);
   }
@@ -249,6 +251,11 @@ export class WorkerPool {
     });
   }
 
+  /** Such a worker is replaced when it is free. */
+  #isWorn(worker: Worker): boolean {
+    return worker.tasks >= this.#options.tasksPerWorker || worker.loadedBytes > MAX_LOADED_BYTES;
+  }
+
   #replace(worker: Worker, lost: WorkerLost): void {
     const wasReady = this.#ready.delete(worker);
     this.#workers.delete(worker);
@@ -256,7 +263,7 @@ export class WorkerPool {
     if (index >= 0) this.#idle.splice(index, 1);
     if (this.#closing) return;
     if (!wasReady) this.#failedStarts += 1;
-    if (worker.tasks < this.#options.tasksPerWorker) {
+    if (!this.#isWorn(worker)) {
       this.#restarts += 1;
       const { name, pid } = worker;
       this.#options.onWorkerLost(lost, { worker: name, pid, renderId: this.#renderIds.get(worker) });

@@ -7,7 +7,7 @@ import type { CodecInfo } from '../media/video/probe/codecs.ts';
 import { watchMemory } from './memory-watch.ts';
 import { type ProgressWatch, type WatchOptions, watchProgress } from './progress-watch.ts';
 import { InvalidReport, parseResult, parseWorkerMessage, type TaskFailure, toError } from './reports.ts';
-import type { TaskOf, TaskResults, TaskType, WorkerCommand } from './tasks.ts';
+import type { TaskOf, TaskResults, TaskType, WorkerCommand, WorkerTask } from './tasks.ts';
 import type { WorkerDirectory } from './worker-directory.ts';
 
 /** The reason why the server killed a worker. */
@@ -71,6 +71,8 @@ export class Worker {
   #isReady = false;
   #killReason: KillReason | undefined;
   #nextId = 1;
+  /** Fonts that the process has loaded, by hash. */
+  readonly #loaded = new Map<string, number>();
 
   constructor({ start, directory, memoryBytes, watch }: WorkerSpec, name: string) {
     this.name = name;
@@ -92,6 +94,11 @@ export class Worker {
   /** Returns the number of tasks given to this worker so far. */
   get tasks(): number {
     return this.#nextId - 1;
+  }
+
+  /** Returns the size of all fonts that the process has loaded. It keeps them as long as it runs. */
+  get loadedBytes(): number {
+    return [...this.#loaded.values()].reduce((sum, bytes) => sum + bytes, 0);
   }
 
   /** True as soon as the kill is decided, before the process has ended. */
@@ -123,6 +130,7 @@ export class Worker {
     signal.throwIfAborted();
     const id = this.#nextId;
     this.#nextId += 1;
+    this.#noteFonts(task);
     const staged = await this.#directory.stage(task);
     const watch = this.#watch();
     const onAbort = (): void => this.#cancel(id);
@@ -147,6 +155,11 @@ export class Worker {
       // A directory that can't be cleaned up contains something unexpected.
       await staged.cleanUp().catch(() => this.kill());
     }
+  }
+
+  #noteFonts(task: WorkerTask): void {
+    if (task.type !== 'render') return;
+    for (const { sha256, bytes } of task.job.files ?? []) this.#loaded.set(sha256, bytes);
   }
 
   /** Kills the worker when it hangs or takes too much memory. */

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
 import type { ResponseOf } from '../api/response-schemas.ts';
 import { quoteFor } from '../account/pricing.ts';
+import type { SavedLogos } from '../brand/saved-logos.ts';
 import type { SavedStyles } from '../brand/saved-styles.ts';
 import { wordCount } from '../caption/captions-field.ts';
 import { parseForm } from '../caption/form.ts';
@@ -30,6 +31,7 @@ export interface LayoutDependencies {
   readonly admission: Admission;
   readonly renderer: Renderer;
   readonly styles: Pick<SavedStyles, 'resolve'>;
+  readonly logos: Pick<SavedLogos, 'measure'>;
   readonly workArea: WorkArea;
   readonly deadlineMs: Readonly<Record<AssetKind, number>>;
   readonly shutdown: AbortSignal;
@@ -57,7 +59,7 @@ export function layoutRoute(dependencies: LayoutDependencies): RouteShorthandOpt
 }
 
 async function handle(
-  { admission, renderer, styles, workArea, deadlineMs, shutdown }: LayoutDependencies,
+  { admission, renderer, styles, logos, workArea, deadlineMs, shutdown }: LayoutDependencies,
   caller: Caller,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -67,11 +69,19 @@ async function handle(
   try {
     const received = await receiveSmall(request, reply, { shutdown, maxBytes: MAX_BODY_BYTES });
     const form = await styles.resolve(caller.accountId, received);
-    const { overlays, canvas, strict, duration, output } = parseForm({ ...form, allowed: LAYOUT_FIELDS });
+    const {
+      overlays,
+      canvas,
+      strict,
+      duration,
+      output,
+      logo: requested,
+    } = parseForm({ ...form, allowed: LAYOUT_FIELDS });
     if (duration !== undefined && output.at !== undefined) assertWithin(output.at, duration);
     const size = must(canvas, 'the size of the canvas');
     const further = Math.ceil(Math.max(overlays.length, wordCount(overlays)) / CAPTIONS_PER_REQUEST) - 1;
     if (further > 0) await admission.countFreeRequest(caller, (headers) => void reply.headers(headers), further);
+    const logo = await logos.measure(caller.accountId, requested);
     lifetime.startDeadline(deadlineMs.image);
     const lastFrame = duration === undefined ? undefined : lastMillisecondBefore(duration);
     const lease = {
@@ -84,7 +94,7 @@ async function handle(
     const facts = await withLease(
       renderer,
       lease,
-      async (opened) => await layoutOf({ lease: opened, directory }, size, { overlays, lastFrame }),
+      async (opened) => await layoutOf({ lease: opened, directory }, size, { overlays, lastFrame, logo }),
     );
     if (strict) assertNoWarnings(facts);
     return { ...toJson(facts), credits: quoteFor(output.at === undefined ? duration : undefined, caller.mode) };
@@ -99,9 +109,11 @@ function lastMillisecondBefore(duration: number): number {
   return Math.max(0, Math.ceil(duration * 1_000) - 1) / 1_000;
 }
 
-function toJson({ width, height, layout, warnings }: RenderFacts): Omit<ResponseOf<'Layout'>, 'credits'> {
+function toJson({ width, height, layout, logo, warnings }: RenderFacts): Omit<ResponseOf<'Layout'>, 'credits'> {
   const bars = must(layout, 'the layout');
-  return { width, height, bars: bars.map(barToJson), captions: webVttOf({ layout: bars }), warnings };
+  const captions = webVttOf({ layout: bars });
+  const box = logo ? { x: logo.left, y: logo.top, width: logo.width, height: logo.height } : null;
+  return { width, height, bars: bars.map(barToJson), captions, logo: box, warnings };
 }
 
 function barToJson({ top, height, fontSize, direction, lines, fonts, ...bar }: BarReport): ResponseOf<'LayoutBar'> {
@@ -120,6 +132,6 @@ function barToJson({ top, height, fontSize, direction, lines, fonts, ...bar }: B
   };
 }
 
-function pageToJson({ words, ...page }: PageReport): ResponseOf<'LayoutPage'> {
+function pageToJson({ words, source: _source, ...page }: PageReport): ResponseOf<'LayoutPage'> {
   return { ...page, words: words.map(({ left, top, ...word }) => ({ ...word, x: left, y: top })) };
 }

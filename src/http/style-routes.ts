@@ -66,7 +66,7 @@ async function put(
   });
   const { fields } = await receiveSmall(request, reply, { shutdown, advice: 'Send the style as application/json.' });
   const style = Object.fromEntries(fields.map(({ name, value }) => [name, value]));
-  return styleToJson(await styles.put(caller.accountId, nameOf(request), style, actor));
+  return styleToJson(await styles.put(caller, nameOf(request), style, actor));
 }
 
 async function actorOf({ keys, marketplace }: StyleRouteDependencies, caller: Caller): Promise<Actor> {

@@ -3,10 +3,12 @@
 
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
 import type { ResponseOf } from '../api/response-schemas.ts';
+import { SENT_EVENTS } from '../api/webhook-schemas.ts';
 import { pointerTo } from '../caption/quote.ts';
 import { AppError, type FieldFault } from '../errors.ts';
 import type { Actor } from '../store/audit.ts';
 import type { Keys } from '../store/accounts/keys.ts';
+import { DELIVERY_STATUSES } from '../store/webhooks/webhook.ts';
 import type { Caller } from '../account/caller.ts';
 import type { Admission } from './access/admission.ts';
 import { assertServerKey } from './access/server-key.ts';
@@ -77,6 +79,10 @@ export function webhookRoutes(dependencies: WebhookRouteDependencies): RouteGrou
     register: (app) => {
       for (const [path, handle] of Object.entries(get)) app.get(path, route(handle));
       for (const [path, handle] of Object.entries(post)) app.post(path, route(handle));
+      app.patch(
+        endpoint,
+        route(async (call) => await update(dependencies, call)),
+      );
       app.delete(
         endpoint,
         route(async (call) => await remove(dependencies, call)),
@@ -92,13 +98,29 @@ async function create(
   await admission.countRequest(caller, (headers) => {
     reply.headers(headers);
   });
+  const { url, events } = await endpointFields(shutdown, request, reply);
+  const { endpoint, secret } = await changes.create(accountId, changes.check(url, events), actor);
+  reply.code(201).header('location', `${ENDPOINTS_PATH}/${endpoint.id}`);
+  return { ...endpointToJson(endpoint), secret };
+}
+
+async function update(
+  { changes, shutdown }: WebhookRouteDependencies,
+  { accountId, actor, request, reply }: ServerCall,
+): Promise<ResponseOf<'WebhookEndpoint'>> {
+  const change = changes.checkChange(await endpointFields(shutdown, request, reply));
+  return endpointToJson(await changes.update(accountId, idOf(request), change, actor));
+}
+
+async function endpointFields(
+  shutdown: AbortSignal,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<{ readonly url?: unknown; readonly events?: unknown }> {
   const { fields } = await receiveSmall(request, reply, { shutdown, advice: 'Send the endpoint as application/json.' });
   const known = Object.fromEntries(fields.map(({ name, value }) => [name, value]));
   assertOnly(Object.keys(known), ['url', 'events']);
-  const checked = changes.check(known['url'], known['events']);
-  const { endpoint, secret } = await changes.create(accountId, checked, actor);
-  reply.code(201).header('location', `${ENDPOINTS_PATH}/${endpoint.id}`);
-  return { ...endpointToJson(endpoint), secret };
+  return known;
 }
 
 async function remove({ changes }: WebhookRouteDependencies, call: ServerCall): Promise<undefined> {
@@ -178,13 +200,30 @@ async function listDeliveries(
   { accountId, request }: ServerCall,
 ): Promise<ResponseOf<'WebhookDeliveryList'>> {
   const { limit, cursor, text } = pageOf(request);
-  const endpointId = text('endpoint_id');
-  const rows = await changes.listDeliveries(accountId, { limit: limit + 1, after: cursor, endpointId });
+  const filter = {
+    endpointId: text('endpoint_id'),
+    type: choiceOf('type', text('type'), SENT_EVENTS),
+    status: choiceOf('status', text('status'), DELIVERY_STATUSES),
+  };
+  const rows = await changes.listDeliveries(accountId, { ...filter, limit: limit + 1, after: cursor });
   const page = rows.slice(0, limit);
   return {
     deliveries: page.map(deliveryToJson),
     next_cursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null,
   };
+}
+
+function choiceOf<Choice extends string>(
+  name: string,
+  value: string | undefined,
+  choices: readonly Choice[],
+): Choice | undefined {
+  const choice = choices.find((one) => one === value);
+  if (value === undefined || choice !== undefined) return choice;
+  const detail = `${name} must be one of ${choices.join(', ')}.`;
+  throw new AppError('invalid_fields', detail, {
+    faults: [{ pointer: pointerTo(name), code: 'invalid_choice', detail }],
+  });
 }
 
 function assertOnly(names: readonly string[], known: readonly string[]): void {

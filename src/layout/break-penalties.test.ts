@@ -103,3 +103,26 @@ describe('line breaks in Chinese and Japanese', () => {
     expect(good.map(({ position }) => position)).toEqual(ends);
   });
 });
+
+describe('line breaks beside quotations', () => {
+  it.each([
+    ['English', '“One two”, she said. “Three four”', ['“One two”, ', 'she ', 'said. ', '“Three four”']],
+    ['British', '‘I don’t know’, she said. ‘Oh well’', ['‘I don’t know’, ', 'she ', 'said. ', '‘Oh well’']],
+    ['straight', '"One two", she said. "Three four"', ['"One two", ', 'she ', 'said. ', '"Three four"']],
+    ['Swedish', '”Ett två”, sa hon. ”Tre fyra”', ['”Ett två”, ', 'sa ', 'hon. ', '”Tre fyra”']],
+    ['Danish', '»En to«, sagde hun. »Tre fire«', ['»En to«, ', 'sagde ', 'hun. ', '»Tre fire«']],
+    ['Polish', '„Raz dwa” i „trzy cztery”', ['„Raz dwa” ', 'i ', '„trzy cztery”']],
+    ['Swiss', '«Eins zwei» und ‹drei vier›', ['«Eins zwei» ', 'und ', '‹drei vier›']],
+    ['Korean', '《하나 둘》과 〈셋 넷〉', ['《하나 둘》과 ', '〈셋 넷〉']],
+  ])('fall between two %s quotations: %s', (_name, text, parts) => {
+    const good = lineBreaks(text).filter(({ penalty }) => penalty === PENALTIES.none);
+    const ends = parts.map((_, index) => parts.slice(0, index + 1).join('').length);
+    expect(good.map(({ position }) => position)).toEqual(ends);
+  });
+
+  it('a single quotation, inches and abbreviations of years have no penalty', () => {
+    for (const text of ['she said “one two three”', 'a 5" and a 6" pipe', 'the ’80s and ’90s were fun']) {
+      expect(lineBreaks(text).filter(({ penalty }) => penalty > 0)).toEqual([]);
+    }
+  });
+});

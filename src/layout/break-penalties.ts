@@ -27,6 +27,8 @@ export const PENALTIES = {
   /** After the delimiter of a path or query, in a URL or a word that is wider than a line. */
   afterPathDelimiter: 4,
   afterOtherDelimiter: 5,
+  /** At a hyphen in a word that is wider than a line. */
+  betweenSyllables: 6,
   /** Between any two graphemes of a word that is wider than a line. */
   betweenLetters: 8,
 } as const;
@@ -40,8 +42,28 @@ const HANGUL = '\\p{Script=Hangul}';
 const HANGUL_LETTER = new RegExp(HANGUL, 'u');
 const HANGUL_WORD = new RegExp(`${HANGUL}\\p{M}*(?=[\\p{L}\\p{N}])|[\\p{L}\\p{N}]\\p{M}*(?=${HANGUL})`, 'gu');
 /** Full-width Latin letters and digits form words, although Unicode lets a line end between them as between ideographs. */
-const FULL_WIDTH_WORD = /[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a](?=[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a])/gu;
-const QUOTATION = /“[^“”]*”|«[^«»]*»|„[^„“”]*[“”]|「[^「」]*」|『[^『』]*』|《[^《》]*》|(?<!\S)"[^"]*"(?!\S)/gu;
+const FULL_WIDTH = '[０-９Ａ-Ｚａ-ｚ]';
+const FULL_WIDTH_WORD = new RegExp(`${FULL_WIDTH}(?=[＇’]?${FULL_WIDTH})|[＇’](?=${FULL_WIDTH})`, 'gu');
+/** Quotation marks of the world's languages. Those that open and close with the same sign don't touch a letter outside. */
+const QUOTATION = new RegExp(
+  [
+    '“[^“”]*”',
+    '„[^„“”]*[“”]',
+    '‘(?:[^‘’]|’(?=\\p{L}))*’',
+    '‚[^‚‘’]*[‘’]',
+    '«[^«»]*»',
+    '»[^«»]*[«»]',
+    '‹[^‹›]*›',
+    '›[^‹›]*[‹›]',
+    '「[^「」]*」',
+    '『[^『』]*』',
+    '《[^《》]*》',
+    '〈[^〈〉]*〉',
+    '〝[^〝〞〟]*[〞〟]',
+    ...['"', '”', '＂'].map((mark) => `(?<![\\p{L}\\p{N}])${mark}[^${mark}]+${mark}(?![\\p{L}\\p{N}])`),
+  ].join('|'),
+  'gu',
+);
 const IDEOGRAPHS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]{2,}/gu;
 /** Japanese particles and endings, which belong to the word before them although the dictionary separates them. */
 const ENDING =

@@ -17,8 +17,13 @@ const DICTIONARY_SCRIPTS = [
 const NEVER_AFTER_WORD = /^[\u104a-\u104d\u104f\u17d4-\u17da]/u;
 /** Repetition and abbreviation signs stay with the word before them, even after a space. */
 const NEVER_FIRST = /^[\u0e2f\u0e46\u0eaf\u0ec6\u17d7]/u;
-/** A dash ends a line instead of starting the next one. A hyphen before a letter or digit belongs to it, as in "-5". */
-const DASH_FIRST = /^(?:[\u2012-\u2015\u2e3a\u2e3b]|[-\u2010](?=[-\s]|$))/u;
+/**
+ * A dash ends a line instead of starting the next one. A hyphen before a letter or digit belongs to it, as in "-5". The Mongolian
+ * hyphen starts a line, and the non-breaking one follows the rules of Unicode.
+ */
+const DASH_FIRST = /^(?:(?![-\u1806\u2010\u2011])\p{Pd}|[-\u2010](?=[-\s]|$))/u;
+/** A dash after a space and without one before the next word opens an aside, as in Spanish, and stays with that word. */
+const OPENING_DASH = /\s[\u2012-\u2015\u2e3a\u2e3b](?=\p{L})/gu;
 /** LB25 since Unicode 16: a point or comma also stays with the digit after it outside a number, as in "No.1". */
 const POINT_AND_DIGIT = /^[,.:;]\p{Nd}/u;
 
@@ -29,10 +34,14 @@ export function breakPositions(paragraph: string, clusters: readonly string[] = 
   for (const position of dictionaryBreaks(paragraph)) positions.add(position);
   positions.add(paragraph.length);
   const boundaries = graphemeBoundaries(clusters);
+  const afterDashes = new Set(
+    Array.from(paragraph.matchAll(OPENING_DASH), ({ index, 0: dash }) => index + dash.length),
+  );
   return [...positions]
     .filter((position) => boundaries.has(position))
     .filter((position) => !NEVER_FIRST.test(paragraph.slice(position)))
     .filter((position) => !DASH_FIRST.test(paragraph.slice(position)))
+    .filter((position) => !afterDashes.has(position))
     .filter((position) => !POINT_AND_DIGIT.test(paragraph.slice(position - 1)))
     .toSorted((a, b) => a - b);
 }

@@ -22,7 +22,10 @@ function inked(ascent: number, descent: number): Measurer {
 
 /** A measurer whose letters have their ink there, in em above the baseline. */
 function lettered(top: number, bottom: number, centerOfGravity: number, markedTop: number = top): Measurer {
-  return { ...fakeMeasurer, letterInk: () => ({ top, markedTop, bottom, centerOfGravity, area: 1 }) };
+  return {
+    ...fakeMeasurer,
+    letterInk: () => ({ top, markedTop, bottom, markedBottom: bottom, centerOfGravity, area: 1 }),
+  };
 }
 
 describe('scaleFor', () => {

@@ -33,8 +33,8 @@ const ROUNDING = 0.995;
 const MIN_FONT_SIZE = 0.5;
 
 /** `room` is the canvas, or the part of its height that a safe area leaves. */
-export function layoutCaption(text: string, room: Size, scale: Scale, measurer: Measurer): CaptionBlock {
-  const paragraphs = paragraphsOf(text);
+export function layoutCaption(text: string, room: Size, scale: Scale, measurer: Measurer, lang?: string): CaptionBlock {
+  const paragraphs = paragraphsOf(text, lang);
   const wrapWidthAt = (fontSize: number): number => Math.max(1, scale.wrapWidth - 2 * scale.spacing.aside * fontSize);
   const blockAt = (fontSize: number): CaptionBlock => {
     const lines = paragraphs.flatMap((paragraph) =>
@@ -53,10 +53,10 @@ export function layoutCaption(text: string, room: Size, scale: Scale, measurer: 
   return best.height <= room.height ? best : { ...best, height: room.height };
 }
 
-function paragraphsOf(text: string): Paragraph[] {
+function paragraphsOf(text: string, lang: string | undefined): Paragraph[] {
   let offset = 0;
   return text.split('\n').map((paragraph) => {
-    const analyzed = analyzeParagraph(paragraph, offset);
+    const analyzed = analyzeParagraph(paragraph, offset, lang);
     offset += paragraph.length + 1;
     return analyzed;
   });

@@ -96,7 +96,7 @@ function layoutPage(
   const look = lookOf(style);
   const scale = scaleFor(canvas, look, margins);
   const measurer = measurerFor(text, lang, look);
-  const block = layoutCaption(text, room, scale, measurer);
+  const block = layoutCaption(text, room, scale, measurer, lang);
   return { ...block, ...align(block, look, canvas.width, margins, scale.spacing.aside), text, lang, look, measurer };
 }
 

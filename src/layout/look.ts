@@ -8,7 +8,7 @@ import {
   highlightOf,
   type Weight,
 } from '../caption/style.ts';
-import { DEFAULT_FONT, type StoryFont } from '../caption/fonts.ts';
+import { DEFAULT_FONT } from '../caption/fonts.ts';
 import { presetOf, type Surround } from '../caption/style-presets.ts';
 import { must } from '../primitives/must.ts';
 import { type Color, contrast, luminance } from './contrast.ts';
@@ -41,8 +41,8 @@ export interface Look {
   readonly size: number;
   readonly align: Alignment;
   readonly weight: Weight;
-  /** Undefined for the default font. */
-  readonly font: StoryFont | undefined;
+  /** The name of a bundled font, or the id of an own one. Undefined for the default font. */
+  readonly font: string | undefined;
   /** Undefined where words don't stand out. */
   readonly highlight: Highlight | undefined;
   /** True if the client asks for bold text, instead of getting it by default. */

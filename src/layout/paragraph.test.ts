@@ -63,13 +63,19 @@ describe('layoutParagraph: lines', () => {
 
 describe('layoutParagraph: a word longer than the line', () => {
   it('a word longer than the line is broken between characters', () => {
-    expect(shown('abcdefgh', 4)).toEqual(['abcd', 'efgh']);
-    expect(shown('abcdefghij', 4)).toEqual(['abcd', 'efgh', 'ij']);
+    expect(shown('12345678', 4)).toEqual(['1234', '5678']);
+    expect(shown('1234567890', 4)).toEqual(['1234', '5678', '90']);
+  });
+
+  it('a word of letters that is longer than the line gets hyphens, within the width', () => {
+    expect(shown('bcdfghjk', 4)).toEqual(['bcd-', 'fgh-', 'jk']);
+    expect(shown('nananananana', 7)).toEqual(['nanana-', 'nanana']);
+    expect(shown('ab nananananana cd', 9)).toEqual(['ab nana-', 'nananana', 'cd']);
   });
 
   it('a word longer than the line is broken into pieces of similar length', () => {
-    expect(shown('abcdefghijklmnopqrstu', 20)).toEqual(['abcdefghijk', 'lmnopqrstu']);
-    const lines = shown('a'.repeat(180), 38);
+    expect(shown('123456789012345678901', 20)).toEqual(['12345678901', '2345678901']);
+    const lines = shown('1'.repeat(180), 38);
     expect(lines.map(({ length }) => length)).toEqual([36, 36, 36, 36, 36]);
   });
 
@@ -84,8 +90,8 @@ describe('layoutParagraph: a word longer than the line', () => {
   });
 
   it('a word longer than the line starts on a new line only if necessary', () => {
-    expect(shown('aa bcdefghij', 6)).toEqual(['aa', 'bcdef', 'ghij']);
-    expect(shown('a bcdefgh', 6)).toEqual(['a bcde', 'fgh']);
+    expect(shown('aa 123456789', 6)).toEqual(['aa', '12345', '6789']);
+    expect(shown('a 1234567', 6)).toEqual(['a 1234', '567']);
   });
 });
 

@@ -6,6 +6,7 @@ import { type LineBreak, lineBreaks, PENALTIES, splitAfterDelimiters } from './b
 import { embeddingLevels, visualOrder } from './direction.ts';
 import { splitByKind } from './emoji.ts';
 import type { Extent, Measurer, Run } from './measurer.ts';
+import { syllablesOf } from './syllables.ts';
 import { type LineRange, type WrapSegment, wrapBalanced } from './wrap.ts';
 
 interface PlacedRun extends Run {
@@ -48,10 +49,11 @@ export interface Paragraph {
   readonly offset: number;
   readonly levels: Uint8Array;
   readonly breaks: readonly LineBreak[];
+  readonly lang: string | undefined;
 }
 
-export function analyzeParagraph(text: string, offset = 0): Paragraph {
-  return { text, offset, levels: embeddingLevels(text), breaks: lineBreaks(text) };
+export function analyzeParagraph(text: string, offset = 0, lang?: string): Paragraph {
+  return { text, offset, levels: embeddingLevels(text), breaks: lineBreaks(text), lang };
 }
 
 export function layoutParagraph(
@@ -65,7 +67,7 @@ export function layoutParagraph(
   for (let attempt = 0; ; attempt += 1) {
     const segments = segmentsOf(paragraph, width, fontSize, measurer);
     const lines = wrapBalanced(segments, width).map((range) =>
-      composeLine(paragraph, textRange(segments, range), fontSize, measurer),
+      composeLine(paragraph, textOf(segments, range), fontSize, measurer),
     );
     const excess = Math.max(...lines.map((line) => line.width)) - maxWidth;
     if (excess <= 0 || attempt === MAX_REWRAPS) return lines;
@@ -84,16 +86,37 @@ export function widestWord(paragraph: Paragraph, fontSize: number, measurer: Mea
   return Math.max(0, ...widths);
 }
 
-function textRange(segments: readonly WrapSegment[], { first, last }: LineRange): [number, number] {
-  return [must(segments[first], 'the first segment').start, must(segments[last], 'the last segment').end];
+interface LineText {
+  /** The range in the paragraph. */
+  readonly start: number;
+  readonly end: number;
+  /** Drawn if the paragraph continues on the next line. */
+  readonly hyphen: string;
 }
 
+function textOf(segments: readonly TextSegment[], { first, last }: LineRange): LineText {
+  const { end, hyphen } = must(segments[last], 'the last segment');
+  return { start: must(segments[first], 'the first segment').start, end, hyphen };
+}
+
+interface MeasuredPiece {
+  readonly text: string;
+  readonly width: number;
+  readonly spaceWidth: number;
+  readonly hyphen: string;
+}
+
+/** The penalty is that of a cut after the piece. */
+type FittedPiece = MeasuredPiece & Pick<WrapSegment, 'penalty'>;
+
+type TextSegment = WrapSegment & Pick<MeasuredPiece, 'hyphen'>;
+
 /** Splits a paragraph at its break positions. A piece wider than a line is split again. */
-function segmentsOf(paragraph: Paragraph, maxWidth: number, fontSize: number, measurer: Measurer): WrapSegment[] {
-  const segments: WrapSegment[] = [];
+function segmentsOf(paragraph: Paragraph, maxWidth: number, fontSize: number, measurer: Measurer): TextSegment[] {
+  const segments: TextSegment[] = [];
   let start = 0;
   for (const { position, penalty } of paragraph.breaks) {
-    for (const { text, ...widths } of fitPieces(paragraph.text.slice(start, position), maxWidth, fontSize, measurer)) {
+    for (const { text, ...widths } of fitPieces(paragraph, [start, position], maxWidth, fontSize, measurer)) {
       const end = start + text.length;
       segments.push({ start, end, ...widths, ...(end === position && { penalty }) });
       start = end;
@@ -102,83 +125,120 @@ function segmentsOf(paragraph: Paragraph, maxWidth: number, fontSize: number, me
   return segments;
 }
 
-interface MeasuredPiece {
-  readonly text: string;
-  readonly width: number;
-  readonly spaceWidth: number;
-}
-
-/** The penalty is that of a cut after the piece. */
-type FittedPiece = MeasuredPiece & Pick<WrapSegment, 'penalty'>;
-
-function fitPieces(text: string, maxWidth: number, fontSize: number, measurer: Measurer): FittedPiece[] {
+function fitPieces(
+  { text: all, lang }: Paragraph,
+  [start, end]: [number, number],
+  maxWidth: number,
+  fontSize: number,
+  measurer: Measurer,
+): FittedPiece[] {
+  const text = all.slice(start, end);
   const whole = measurePiece(text, fontSize, measurer);
   if (whole.width <= maxWidth) return [{ ...whole, penalty: PENALTIES.none }];
-  return splitAfterDelimiters(text).flatMap(({ part, penalty }) => {
-    const pieces = fitGraphemes(part, maxWidth, fontSize, measurer);
-    return pieces.map((piece, index) => ({
-      ...piece,
-      penalty: index < pieces.length - 1 ? PENALTIES.betweenLetters : penalty,
-    }));
+  const word = syllablesOf(text, tokenAround(all, start, end), lang, measurer.patternCuts);
+  if (word === undefined)
+    return splitAfterDelimiters(text).flatMap(({ part, penalty }) =>
+      fitGraphemes(part, { cut: '', end: '', penalty }, maxWidth, fontSize, measurer),
+    );
+  return word.parts.flatMap((part, index) => {
+    const isLast = index === word.parts.length - 1;
+    const ending = isLast
+      ? { cut: word.hyphen, end: '', penalty: PENALTIES.none }
+      : { cut: word.hyphen, end: word.hyphen, penalty: PENALTIES.betweenSyllables };
+    return fitGraphemes(part, ending, maxWidth, fontSize, measurer);
   });
 }
 
-function fitGraphemes(text: string, maxWidth: number, fontSize: number, measurer: Measurer): MeasuredPiece[] {
-  const whole = measurePiece(text, fontSize, measurer);
-  if (whole.width <= maxWidth) return [whole];
+/** What is between the spaces around a range of a text. */
+function tokenAround(text: string, start: number, end: number): string {
+  const before = /\S*$/u.exec(text.slice(0, start))?.[0] ?? '';
+  const piece = text.slice(start, end);
+  return before + piece + (/\s$/u.test(piece) ? '' : (/^\S*/u.exec(text.slice(end))?.[0] ?? ''));
+}
+
+/** The hyphens where a part is cut and at its own end, and the penalty of its end. */
+interface PartEnding extends Pick<WrapSegment, 'penalty'> {
+  readonly cut: string;
+  readonly end: string;
+}
+
+function fitGraphemes(
+  text: string,
+  ending: PartEnding,
+  maxWidth: number,
+  fontSize: number,
+  measurer: Measurer,
+): FittedPiece[] {
+  const whole = measurePiece(text, fontSize, measurer, ending.end || undefined);
+  if (whole.width <= maxWidth) return [{ ...whole, penalty: ending.penalty }];
   const clusters = graphemes(text);
-  const fullest = cut(clusters, maxWidth, fontSize, measurer);
+  const cutAt = (width: number): FittedPiece[] => cut(clusters, ending, width, fontSize, measurer);
+  const fullest = cutAt(maxWidth);
   // Prefer equal pieces over full lines with a few letters left over.
   const equalWidth = whole.width / fullest.length;
   for (const share of PIECE_WIDTH_SHARES) {
-    const pieces = cut(clusters, equalWidth + share * (maxWidth - equalWidth), fontSize, measurer);
+    const pieces = cutAt(equalWidth + share * (maxWidth - equalWidth));
     if (pieces.length === fullest.length) return pieces;
   }
   return fullest;
 }
 
-function cut(clusters: readonly string[], maxWidth: number, fontSize: number, measurer: Measurer): MeasuredPiece[] {
-  const pieces: MeasuredPiece[] = [];
+function cut(
+  clusters: readonly string[],
+  ending: PartEnding,
+  maxWidth: number,
+  fontSize: number,
+  measurer: Measurer,
+): FittedPiece[] {
+  const pieces: FittedPiece[] = [];
+  const measure = (from: number, to: number): MeasuredPiece => {
+    // On a line that has room for one letter only, a hyphen would be too much.
+    const cutHyphen = to - from > 1 ? ending.cut : '';
+    const hyphen = to < clusters.length ? cutHyphen : ending.end;
+    return measurePiece(clusters.slice(from, to).join(''), fontSize, measurer, hyphen || undefined);
+  };
   let from = 0;
   while (from < clusters.length) {
-    const count = longestFit(clusters, from, maxWidth, fontSize, measurer);
-    pieces.push(measurePiece(clusters.slice(from, from + count).join(''), fontSize, measurer));
-    from += count;
+    const to = longestFit(from, clusters.length, (end) => measure(from, end).width <= maxWidth);
+    pieces.push({
+      ...measure(from, to),
+      penalty: to < clusters.length ? PENALTIES.betweenLetters : ending.penalty,
+    });
+    from = to;
   }
   return pieces;
 }
 
 /**
- * Counts the graphemes that fit, starting at `from`. It is at least one, so that even an impossible width makes
- * progress.
+ * Returns the end of the graphemes that fit, starting at `from`. At least one does, so that even an impossible width
+ * makes progress.
  */
-function longestFit(
-  clusters: readonly string[],
-  from: number,
-  maxWidth: number,
-  fontSize: number,
-  measurer: Measurer,
-): number {
-  let fitting = 1;
-  let tooMany = clusters.length - from + 1;
+function longestFit(from: number, length: number, fits: (end: number) => boolean): number {
+  let fitting = from + 1;
+  let tooMany = length + 1;
   while (tooMany - fitting > 1) {
     const middle = (fitting + tooMany) >> 1;
-    const { width } = measurePiece(clusters.slice(from, from + middle).join(''), fontSize, measurer);
-    if (width <= maxWidth) fitting = middle;
+    if (fits(middle)) fitting = middle;
     else tooMany = middle;
   }
   return fitting;
 }
 
-function measurePiece(text: string, fontSize: number, measurer: Measurer): MeasuredPiece {
+/** A hyphen takes space only at the end of a line. Within a line, `spaceWidth` subtracts it again. */
+function measurePiece(
+  text: string,
+  fontSize: number,
+  measurer: Measurer,
+  hyphen: string = text.endsWith(SOFT_HYPHEN) ? HYPHEN : '',
+): MeasuredPiece {
   const inked = text.replace(TRAILING_SPACE, '');
   const space = text.slice(inked.length);
-  // A soft hyphen takes space only at the end of a line. Within a line, `spaceWidth` subtracts it again.
-  const hyphen = text.endsWith(SOFT_HYPHEN) ? advance(HYPHEN, fontSize, measurer) : 0;
+  const hyphenWidth = hyphen === '' ? 0 : advance(hyphen, fontSize, measurer);
   return {
     text,
-    width: advance(inked.replace(UNDRAWN, ''), fontSize, measurer) + hyphen,
-    spaceWidth: space === '' ? -hyphen : advance(space, fontSize, measurer),
+    width: advance(inked.replace(UNDRAWN, ''), fontSize, measurer) + hyphenWidth,
+    spaceWidth: space === '' ? -hyphenWidth : advance(space, fontSize, measurer),
+    hyphen,
   };
 }
 
@@ -200,14 +260,14 @@ function advance(text: string, fontSize: number, measurer: Measurer): number {
 
 function composeLine(
   paragraph: Paragraph,
-  [start, end]: [number, number],
+  { start, end, hyphen }: LineText,
   fontSize: number,
   measurer: Measurer,
 ): TextLine {
   const text = paragraph.text.slice(start, end).replace(TRAILING_SPACE, '');
   const levels = paragraph.levels.subarray(start, start + text.length);
-  // A soft hyphen is visible only where a line ends with it and the paragraph continues.
-  const ending = text.endsWith(SOFT_HYPHEN) && end < paragraph.text.length ? HYPHEN : '';
+  // A hyphen is visible only where a line ends with it and the paragraph continues.
+  const ending = end < paragraph.text.length ? hyphen : '';
   const ordered = visualOrder(logicalRuns(text, levels, ending, paragraph.offset + start));
   // Full-width punctuation hangs: the blank part of its square doesn't count when the line is centered.
   const hanging = (side: 'left' | 'right'): number => {

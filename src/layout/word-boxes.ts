@@ -23,6 +23,8 @@ export interface WordPart {
   readonly box: PixelBox;
   /** The pixels of the line that belong to it, in whole pixels. Its rows are those that no other line uses more. */
   readonly cell: PixelBox;
+  /** The distance between its letters and those of the nearest word beside it, in pixels. Infinite on a line of its own. */
+  readonly gap: number;
 }
 
 export type WordBox = readonly WordPart[];
@@ -51,7 +53,7 @@ export function wordBoxes(
   const edges = rowEdges(bar);
   for (const [line, placed] of bar.lines.entries()) {
     const parts = partsOnLine(bar, line, words, measurer).toSorted((a, b) => a.left - b.left);
-    const rows = boxRows(bar, placed);
+    const rows = boxRows(bar, placed, measurer);
     const aside = asideOf(parts, bar.fontSize);
     for (const [index, { word, left, right }] of parts.entries()) {
       const [before, after] = [parts[index - 1], parts[index + 1]];
@@ -68,6 +70,10 @@ export function wordBoxes(
           top: must(edges[line], 'the row above the line'),
           bottom: must(edges[line + 1], 'the row below the line'),
         },
+        gap: Math.min(
+          before ? left - before.right : Number.POSITIVE_INFINITY,
+          after ? after.left - right : Number.POSITIVE_INFINITY,
+        ),
       });
     }
   }
@@ -86,16 +92,20 @@ function asideOf(parts: readonly FoundPart[], em: number): number {
   return Math.max(MIN_BOX_ASIDE * em, Math.min(BOX_ASIDE * em, ...gaps.map((gap) => gap / 2)));
 }
 
-/** The rows of a line without the padding of the bar, and those of its ink. */
+/** The rows of a line without the padding of the bar, and those of its ink. Dots and marks can be drawn deeper than measured. */
 function boxRows(
   { look, fontSize, height }: LaidOutLines,
-  { top, bottom, baseline, ascent, descent }: LaidOutLines['lines'][number],
+  { top, bottom, baseline, ascent, descent, runs }: LaidOutLines['lines'][number],
+  measurer: Measurer,
 ): Pick<PixelBox, 'top' | 'bottom'> {
   const padding = SPACINGS[look.surround].padding * fontSize;
   const clearance = BOX_CLEARANCE * fontSize;
+  const ink = measurer.letterInk(runs);
+  const above = Math.max(ascent, (ink?.markedTop ?? 0) * fontSize) + clearance;
+  const below = Math.max(descent, -(ink?.markedBottom ?? 0) * fontSize) + clearance;
   return {
-    top: Math.max(0, Math.round(Math.min(top + padding, baseline - ascent - clearance))),
-    bottom: Math.min(height, Math.round(Math.max(bottom - padding, baseline + descent + clearance))),
+    top: Math.max(0, Math.min(Math.round(top + padding), Math.floor(baseline - above))),
+    bottom: Math.min(height, Math.max(Math.round(bottom - padding), Math.ceil(baseline + below))),
   };
 }
 

@@ -46,6 +46,18 @@ describe('FailedDecodes', () => {
     expect(() => another.assertFew(caller)).toThrow(expect.objectContaining({ code: 'too_many_failures' }));
   });
 
+  it('counts the failures of each account apart', async () => {
+    const { servers } = serversSharing();
+    const [failed] = servers;
+    for (let count = 0; count < 5; count += 1) await failed.count(caller, UNDECODABLE);
+    await failed.count(other, UNDECODABLE);
+    failed.assertFew(caller);
+    failed.assertFew(other);
+    await failed.count(caller, UNDECODABLE);
+    expect(() => failed.assertFew(caller)).toThrow(expect.objectContaining({ code: 'too_many_failures' }));
+    failed.assertFew(other);
+  });
+
   it('counts only files that cannot be decoded', async () => {
     const { servers } = serversSharing();
     const [failed] = servers;

@@ -36,6 +36,24 @@ describe('RateLimiter', () => {
     expect(limiter.take('a', RATE)).toMatchObject({ allowed: true, remaining: 0 });
   });
 
+  it('says when the bucket is full again', () => {
+    let now = 5_000;
+    const limiter = new RateLimiter(() => now);
+    expect(limiter.take('a', RATE)).toMatchObject({ remaining: 2, fullInMs: 1_000 });
+    now = 5_500;
+    expect(limiter.take('a', RATE)).toMatchObject({ remaining: 1, fullInMs: 1_500 });
+  });
+
+  it('gives one request back, and nothing to a name that it does not know', () => {
+    const limiter = new RateLimiter(() => 5_000);
+    limiter.take('a', RATE, 3);
+    limiter.giveBack('a', RATE);
+    limiter.giveBack('b', RATE);
+    expect(limiter.size).toBe(1);
+    expect([limiter.take('a', RATE).allowed, limiter.take('a', RATE).allowed]).toEqual([true, false]);
+    expect(limiter.take('b', RATE)).toMatchObject({ remaining: 2 });
+  });
+
   it('keeps a name that is in use while a flood of other names comes and goes', () => {
     const limiter = new RateLimiter(() => 0);
     for (let count = 0; count < 3; count += 1) limiter.take('busy', RATE);

@@ -1,9 +1,11 @@
 // Wires the routes of the API that render or report.
 
+import { fontRoutes } from '../http/font-routes.ts';
 import { layoutRoute } from '../http/layout-route.ts';
 import { type OverlayDependencies, overlayRoute } from '../http/overlay/overlay-route.ts';
 import { type AccountRenderDependencies, accountRenderRoute } from '../http/playground/account-render.ts';
 import type { RouteGroup } from '../http/route-group.ts';
+import { logoRoutes } from '../http/logo-routes.ts';
 import { styleRoutes } from '../http/style-routes.ts';
 import { usageRoute } from '../http/usage-route.ts';
 import { deadlinesOf } from './deadlines.ts';
@@ -15,7 +17,7 @@ export function apiRoutes(
   renders: RenderServices,
   { identifyMember, progress }: Pick<AccountRenderDependencies, 'identifyMember' | 'progress'>,
 ): RouteGroup {
-  const { settings, store, access, renderer, styles, workArea, shutdown } = parts;
+  const { settings, store, access, renderer, styles, logos, workArea, shutdown } = parts;
   const { keyRoute, admission } = access;
   const overlay = overlayDependencies(parts, renders);
   const deadlineMs = deadlinesOf(settings);
@@ -23,10 +25,21 @@ export function apiRoutes(
     register: (app) => {
       app.post('/v1/overlay', overlayRoute(overlay));
       app.post('/playground/account/render', accountRenderRoute({ overlay, identifyMember, progress }));
-      app.post('/v1/layout', layoutRoute({ keyRoute, admission, renderer, styles, workArea, deadlineMs, shutdown }));
+      app.post(
+        '/v1/layout',
+        layoutRoute({ keyRoute, admission, renderer, styles, logos, workArea, deadlineMs, shutdown }),
+      );
+      const { keys } = store;
+      logoRoutes({ keyRoute, admission, logos, keys, workArea, uploads: parts.uploads, deadlineMs, shutdown }).register(
+        app,
+      );
       app.get('/v1/usage', usageRoute({ keyRoute, store }));
       const { name: marketplace } = access.marketplace;
       styleRoutes({ keyRoute, admission, styles, keys: store.keys, marketplace, shutdown }).register(app);
+      const { failedDecodes } = access;
+      const { brandFiles: files, uploads } = parts;
+      const forFiles = { keyRoute, admission, failedDecodes, files, keys: store.keys };
+      fontRoutes({ ...forFiles, renderer, workArea, uploads, deadlineMs, shutdown }).register(app);
     },
   };
 }
@@ -43,6 +56,7 @@ function overlayDependencies(
     refusals: access.refusals,
     failedDecodes: access.failedDecodes,
     speechCaptions: access.speechCaptions,
+    outputBytes: settings.outputBytes,
     reservations: access.reservations,
     idempotency,
     acceptor,
@@ -52,6 +66,7 @@ function overlayDependencies(
     users: store.users,
     styles: parts.styles,
     keys: store.keys,
+    logos: parts.logos,
     fetcher: parts.fetcher,
     renderer,
     deadlineMs: deadlinesOf(settings),

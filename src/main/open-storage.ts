@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { SettingsError, type StorageSettings } from '../config/settings.ts';
+import { type Settings, SettingsError, type StorageSettings } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
 import { messageOf } from '../primitives/error-facts.ts';
 import { FileStorage } from '../storage/file-storage.ts';
@@ -34,6 +34,11 @@ export async function storedBytesLimit({ storedGigabytes, storage, dataDirectory
   if (storage.kind === 's3') return BUCKET_GIGABYTES * GIGABYTE;
   const { blocks, bsize } = await statfs(directoryOf(storage, dataDirectory));
   return Math.floor(blocks * bsize * DISK_SHARE);
+}
+
+/** False if several servers may use the database, but each has a storage of its own. */
+export function hasSharedStorage({ databaseUrl, storage }: Pick<Settings, 'databaseUrl' | 'storage'>): boolean {
+  return databaseUrl === '' || storage.kind !== 'default';
 }
 
 /** Undefined for a bucket. */

@@ -86,13 +86,23 @@ async function createSite({ signUp, contact }: Settings): Promise<Site> {
 }
 
 function privatePagesOf(
-  { settings, store, plans, health }: ServerParts,
+  parts: ServerParts,
   site: Site,
   { sessionGuard, identity, twoFactor, passkeySignIn, providerSignIn }: IdentityServices,
   { billing, renderActions, webhookChanges }: PagesServices,
 ): RouteGroup {
+  const { settings, store, plans, health, styles, logos, brandFiles, renderer, workArea, uploads, shutdown } = parts;
   return privatePages({
     site,
+    styles,
+    logos,
+    files: brandFiles,
+    failedDecodes: parts.access.failedDecodes,
+    renderer,
+    workArea,
+    uploads,
+    shutdown,
+    deadlineMs: deadlinesOf(settings),
     store,
     plans,
     billing,
@@ -123,7 +133,7 @@ async function publicDependenciesOf(
     collection: await readFile(pathTo('../../docs/integrations/storybar.postman_collection.json'), 'utf8'),
     plainPages: await loadPlainPages(pathTo('../../docs'), pathTo('../../CHANGELOG.md'), pagesDirectory),
     version: VERSION,
-    hasFreeClips: settings.playgroundClipsPerDay > 0,
+    guests: { hasFreeClips: settings.playgroundClipsPerDay > 0, limits: plans.lowest.limits },
     health,
     store,
     publicUrl,

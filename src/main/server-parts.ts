@@ -2,6 +2,9 @@
 
 import path from 'node:path';
 import type { PlanBook } from '../account/plans.ts';
+import { SavedFiles } from '../brand/saved-files.ts';
+import { SavedLogos } from '../brand/saved-logos.ts';
+import { SavedFonts } from '../brand/saved-fonts.ts';
 import { SavedStyles } from '../brand/saved-styles.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Renderer } from '../dispatch/renderer.ts';
@@ -10,15 +13,20 @@ import { FetchPolicy } from '../fetch/fetch-policy.ts';
 import { FileSender } from '../http/overlay/file-sender.ts';
 import { RunningRequests } from '../http/transport/running-requests.ts';
 import { LocalLimits } from '../limits/local-limits.ts';
+import { FileCache } from '../media/file-cache.ts';
 import { WorkArea } from '../media/work-area.ts';
+import { RendererWithFiles } from '../renders/renderer-with-files.ts';
 import { UploadBudget } from '../renders/upload-budget.ts';
+import type { ObjectStorage } from '../storage/object-storage.ts';
 import type { Limits } from '../store/limits.ts';
 import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { OtlpExporter } from '../telemetry/otlp-exporter.ts';
+import { deadlinesOf } from './deadlines.ts';
 import { loadPlans } from './load-plans.ts';
+import { hasSharedStorage, openStorage, storedBytesLimit } from './open-storage.ts';
 import { onceAvailable, openStore } from './open-store.ts';
 import { assertPaymentSettings } from './payments.ts';
 import type { ResourceStack } from './resource-stack.ts';
@@ -39,7 +47,12 @@ export interface ServerParts {
   /** Shared by all servers that use the database, or of this server alone. */
   readonly limits: Limits;
   readonly access: AccessServices;
+  readonly storage: ObjectStorage;
+  /** How many bytes all accounts together may store. */
+  readonly serviceBytes: number;
   readonly styles: SavedStyles;
+  readonly logos: SavedLogos;
+  readonly brandFiles: SavedFiles;
   readonly workArea: WorkArea;
   readonly uploads: UploadBudget;
   readonly renderer: Renderer;
@@ -71,8 +84,18 @@ export async function openParts(
   const access = resources.add(
     await wireAccess({ settings, store, plans, limits, logger, metrics: metrics.dependencies }),
   );
+  const storage = await openStorage(settings, logger);
+  resources.add({ close: async () => storage.close() });
+  const serviceBytes = await storedBytesLimit(settings);
+  const lacksSharedStorage = !hasSharedStorage(settings);
   const workArea = resources.add(await WorkArea.open(path.join(dataDirectory, 'work')));
-  const { renderer, sandbox } = resources.add(await startRenderer(settings, logger, metrics));
+  const { renderer: workers, sandbox } = resources.add(await startRenderer(settings, logger, metrics));
+  const brandFiles = new SavedFiles({ files: store.brandFiles, storage, serviceBytes, lacksSharedStorage });
+  const fonts = new SavedFonts(brandFiles, storage);
+  const renderer = new RendererWithFiles(workers, fonts, resources.add(new FileCache(workArea)));
+  const { failedDecodes } = access;
+  const deadlineMs = deadlinesOf(settings);
+  const logos = new SavedLogos({ files: brandFiles, renderer, workArea, failedDecodes, deadlineMs });
   const uploads = new UploadBudget(dataDirectory, { maxBytes: uploadMegabytes * 1_000_000, maxSeconds: uploadSeconds });
   metrics.watchRequests({ inside: () => access.admission.inside, reservedBytes: () => uploads.reservedBytes });
   return {
@@ -84,7 +107,11 @@ export async function openParts(
     store,
     limits,
     access,
-    styles: new SavedStyles(store.styles),
+    storage,
+    serviceBytes,
+    styles: new SavedStyles(store.styles, logos, fonts),
+    logos,
+    brandFiles,
     workArea,
     uploads,
     renderer,

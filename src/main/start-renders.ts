@@ -13,9 +13,8 @@ import { PutTargets } from '../renders/put-targets.ts';
 import { RenderRunner, type RenderRunnerDependencies } from '../renders/render-runner.ts';
 import { deleteExpiredObjects, deleteOldRecords } from '../renders/retention.ts';
 import { StoredResults } from '../renders/stored-results.ts';
-import type { ObjectStorage } from '../storage/object-storage.ts';
 import { isGone } from '../store/owner.ts';
-import { openStorage, storedBytesLimit } from './open-storage.ts';
+import { hasSharedStorage } from './open-storage.ts';
 import { PeriodicTasks } from './periodic-tasks.ts';
 import type { ServerParts } from './server-parts.ts';
 
@@ -37,17 +36,15 @@ const RETENTION_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 export async function startRenders(parts: ServerParts): Promise<RenderServices> {
-  const { settings, store, logger, access, fetcher, sender, styles, shutdown } = parts;
+  const { settings, store, logger, access, storage, serviceBytes, fetcher, sender, styles, shutdown } = parts;
   const { renders, keys, users } = store;
   const { keyRoute, admission } = access;
-  const storage = await openStorage(settings, logger);
-  const serviceBytes = await storedBytesLimit(settings);
   const links = createLinks(parts);
   const targets = new PutTargets({ storage, workArea: parts.workArea });
   const results = new StoredResults({ renders, storage, targets, resultHours: settings.resultHours, serviceBytes });
   const runner = createRunner(parts, { storage, targets, results });
   const acceptor = new RenderAcceptor({ renders, storage, targets, logger, serviceBytes, wake: () => runner.wake() });
-  const tasks = startTasks(parts, storage);
+  const tasks = startTasks(parts);
   // This also runs with STORYBAR_ASYNC=off, so that renders that were accepted earlier are finished.
   await releaseLost(parts);
   runner.start();
@@ -68,17 +65,16 @@ export async function startRenders(parts: ServerParts): Promise<RenderServices> 
     close: async () => {
       tasks.stop();
       await runner.stop(0);
-      storage.close();
     },
   };
 }
 
 function createLinks({ settings, access, logger }: ServerParts): ResultLinks {
-  const { isAsync, publicUrl, host, databaseUrl } = settings;
-  const lacksSharedStorage = databaseUrl !== '' && settings.storage.kind === 'default';
-  if (isAsync && lacksSharedStorage) {
+  const { isAsync, publicUrl, host } = settings;
+  const lacksSharedStorage = !hasSharedStorage(settings);
+  if (lacksSharedStorage) {
     logger.warn(
-      'asynchronous renders are refused: with PostgreSQL, set STORYBAR_STORAGE to a bucket or directory that all servers share',
+      'asynchronous renders, logos and fonts are refused: with PostgreSQL, set STORYBAR_STORAGE to a bucket or directory that all servers share',
     );
   }
   return new ResultLinks({ isAsync, lacksSharedStorage, publicUrl, host, marketplace: access.marketplace });
@@ -92,11 +88,13 @@ function createRunner(
   return new RenderRunner({
     renders: store.renders,
     accounts: store.accounts,
+    logos: parts.logos,
     plans,
     reservations: access.reservations,
     failedDecodes: access.failedDecodes,
     ...stored,
     speechCaptions: access.speechCaptions,
+    outputBytes: settings.outputBytes,
     fetcher,
     putSender: new PutSender({ policy: fetcher.policy, userAgent: fetcher.userAgent }),
     workArea,
@@ -108,9 +106,9 @@ function createRunner(
   });
 }
 
-function startTasks(parts: ServerParts, storage: ObjectStorage): PeriodicTasks {
-  const { store, logger, metrics } = parts;
-  const retention = { renders: store.renders, storage, logger };
+function startTasks(parts: ServerParts): PeriodicTasks {
+  const { store, storage, logger, metrics } = parts;
+  const retention = { renders: store.renders, brandFiles: store.brandFiles, storage, logger };
   const tasks = new PeriodicTasks(logger, metrics.dependencies);
   tasks.every(SWEEP_MS, 'release lost renders', async () => await releaseLost(parts));
   // A clock that may be years ahead must not delete anything.

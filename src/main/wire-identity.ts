@@ -1,7 +1,7 @@
 // Wires up sign-in for the site: sessions, passwords, emails and the first operator.
 
 import { type Settings, SettingsError } from '../config/settings.ts';
-import { CreditEmails } from '../dashboard/credits/credit-emails.ts';
+import { CreditEmails } from '../dashboard/plan/credit-emails.ts';
 import { SessionGuard } from '../dashboard/identity/session-guard.ts';
 import { Identity } from '../dashboard/identity/identity.ts';
 import { Passwords } from '../dashboard/identity/passwords.ts';

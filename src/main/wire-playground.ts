@@ -1,7 +1,7 @@
 // Wires up the playground: renders for visitors without a key, and renders that the account of a signed-in visitor pays for.
 
 import type { SessionGuard } from '../dashboard/identity/session-guard.ts';
-import { identifyMember, playgroundAccountRoutes } from '../dashboard/playground/playground-account.ts';
+import { identifyMember, playgroundAccountRoutes, previewMember } from '../dashboard/playground/playground-account.ts';
 import type { AccountRenderDependencies } from '../http/playground/account-render.ts';
 import { guestRoutes } from '../http/playground/guest-routes.ts';
 import { RenderProgress } from '../http/playground/render-progress.ts';
@@ -21,9 +21,9 @@ export interface PlaygroundServices extends Pick<AccountRenderDependencies, 'ide
 }
 
 export function wirePlayground(parts: ServerParts, sessionGuard: SessionGuard): PlaygroundServices {
-  const { settings, plans, store, limits, renderer, workArea, sender, shutdown } = parts;
+  const { settings, plans, store, limits, renderer, styles, logos, workArea, sender, shutdown } = parts;
   const progress = new RenderProgress();
-  const accounts = { store, plans, sessionGuard };
+  const accounts = { store, plans, sessionGuard, styles, logos, shutdown };
   // Guests have disk space of their own, so they can't use up what paying callers need.
   const uploads = new UploadBudget(settings.dataDirectory, {
     maxBytes: settings.uploadMegabytes * 1_000_000 * GUEST_SHARE,
@@ -31,6 +31,10 @@ export function wirePlayground(parts: ServerParts, sessionGuard: SessionGuard): 
   });
   const guests = guestRoutes({
     renderer,
+    styles,
+    logos,
+    memberOf: previewMember(accounts),
+    unmarked: limits,
     workArea,
     uploads,
     sender,

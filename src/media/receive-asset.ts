@@ -25,6 +25,8 @@ export interface AssetDestination {
   readonly reserve: (bytes: number) => void;
   /** True if to compute the SHA-256 of the bytes. */
   readonly hash: boolean;
+  /** Tells from the first bytes whether to store a file that isn't an image or a video. */
+  readonly accepts?: (head: Buffer) => boolean;
 }
 
 export interface ReceivedFile {
@@ -32,6 +34,8 @@ export interface ReceivedFile {
   readonly bytes: number;
   /** Undefined when the bytes match no supported format. Such a file is counted, but not stored. */
   readonly format: AssetFormat | undefined;
+  /** Set for a file that `accepts` wants. */
+  readonly isAccepted?: true;
   /** True for a GIF or WebP that can become a video. */
   readonly isAnimation?: boolean;
   /** Hexadecimal. Set if it was requested. */
@@ -52,6 +56,7 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
   let head = Buffer.alloc(0);
   let format: AssetFormat | undefined;
   let bytes = 0;
+  let isAccepted = false;
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       bytes += chunk.length;
@@ -60,21 +65,31 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
       if (isHead) {
         head = Buffer.concat([head, chunk]);
         format = sniff(head);
+        isAccepted = format === undefined && destination.accepts?.(head) === true;
       }
       assertSize(bytes, format === undefined ? destination.maxBytes : destination.maxBytesOf(format));
       destination.reserve(bytes);
-      if (format === undefined || head.length < SNIFF_LENGTH) continue;
-      if (isHead && !isAnimation(head)) destination.onKind?.(workerKindFor({ kind: KIND_OF_FORMAT[format], format }));
+      if (!(format ?? isAccepted) || head.length < SNIFF_LENGTH) continue;
+      if (isHead && format && !isAnimation(head)) {
+        destination.onKind?.(workerKindFor({ kind: KIND_OF_FORMAT[format], format }));
+      }
       await file.write(isHead ? head : chunk);
     }
     // The whole file is shorter than the bytes that `sniff` asks for.
-    if (format !== undefined && head.length < SNIFF_LENGTH) await file.write(head);
+    if ((format ?? isAccepted) && head.length < SNIFF_LENGTH) await file.write(head);
     if (file.isOpen) await file.flush();
   } finally {
     await file.close();
   }
-  const facts = { path: destination.path, bytes, format, isAnimation: isAnimation(head), sha256: hash?.digest('hex') };
-  return format === undefined || file.isOpen ? facts : { ...facts, save: async () => await file.save() };
+  const facts = {
+    path: destination.path,
+    bytes,
+    format,
+    ...(isAccepted && { isAccepted }),
+    isAnimation: isAnimation(head),
+    sha256: hash?.digest('hex'),
+  };
+  return !(format ?? isAccepted) || file.isOpen ? facts : { ...facts, save: async () => await file.save() };
 }
 
 /** The bytes of a file in a known format. The file is created by the first flush. */

@@ -71,3 +71,34 @@ export function mix(source: number, target: number): number {
   const blue = Math.round((((source >>> 16) & 255) * sourceAlpha + ((target >>> 16) & 255) * targetShare) / alpha);
   return red | (green << 8) | (blue << 16) | (Math.round(alpha) << 24);
 }
+
+/** Draws a band onto the bands it overlaps, in place, and adds bands for its rows between them. */
+export function compositeBand(bands: readonly Band[], above: Band): Band[] {
+  const { width, ink } = above;
+  const words = wordsOf(above.pixels);
+  const result: Band[] = [];
+  const addRows = (from: number, to: number): void => {
+    if (from >= to) return;
+    const pixels = above.pixels.slice((from - above.top) * width * 4, (to - above.top) * width * 4);
+    result.push({ top: from, height: to - from, width, pixels, ...(ink && { ink }) });
+  };
+  let row = above.top;
+  const end = above.top + above.height;
+  for (const band of bands) {
+    const from = Math.max(row, band.top);
+    const to = Math.min(end, band.top + band.height);
+    if (from >= to) {
+      result.push(band);
+      continue;
+    }
+    addRows(row, from);
+    const overlap = words.subarray((from - above.top) * width, (to - above.top) * width);
+    compositeOver(wordsOf(band.pixels), (from - band.top) * width, overlap);
+    // What was added can be in any column.
+    const { ink: _ink, ...changed } = band;
+    result.push(changed);
+    row = to;
+  }
+  addRows(row, end);
+  return result.toSorted((a, b) => a.top - b.top);
+}

@@ -1,6 +1,6 @@
 // Determines, before drawing, which of the bundled fonts a caption needs and which of its characters none supports.
 
-import type { StoryFont } from '../caption/fonts.ts';
+import { isStoryFont, type StoryFont } from '../caption/fonts.ts';
 import type { Weight } from '../caption/style.ts';
 import { glyphClusters, isEmoji, unifyRows } from '../layout/emoji.ts';
 import { must } from '../primitives/must.ts';
@@ -34,12 +34,26 @@ export interface LeadFont {
   readonly file: FontFile;
   /** Returns true also for clusters that need no glyph, such as spaces. */
   readonly has: (cluster: string) => boolean;
+  /** Some of its characters. Empty for bundled fonts. */
+  readonly sample: readonly string[];
+}
+
+/** A font that an account uploaded. */
+export interface OwnFont {
+  /** The name that styles use. */
+  readonly id: string;
+  /** The name under which the file is registered with the text engine. */
+  readonly alias: string;
+  readonly coverage: Ranges;
+  readonly sample: readonly string[];
+  /** Whether it has bold letters: by an axis, or because all of them are. */
+  readonly hasBold: boolean;
 }
 
 /** The part of a look that decides about fonts. */
 export interface FontChoice {
   readonly weight?: Weight;
-  readonly font?: StoryFont | undefined;
+  readonly font?: string | undefined;
 }
 
 export interface DrawableCaption {
@@ -60,9 +74,14 @@ const LETTER = /\p{L}/u;
 const HAN_REGIONS: readonly HanRegion[] = ['sc', 'tc', 'jp', 'kr'];
 /** Letters of Urdu that Arabic and Persian don't have. Its digits have their own shapes beside them. */
 const URDU_LETTER = /[\u0679\u0688\u0691\u06ba\u06c1\u06d2]/u;
+/** Languages that are written with Arabic letters and have digits of other shapes, even in a text with letters of Urdu. */
+const OTHER_DIGITS = /^(?:ar|ckb|fa|ks|ku|prs|ps|sd|ug)(?:-|$)/iu;
 const BOX = '\u25a1';
 const TEXT_SELECTOR = '\ufe0e';
 const EMOJI_SELECTOR = '\ufe0f';
+
+/** `isRegular` is true if bold letters are missing. */
+type KnownLead = LeadFont & { readonly isRegular: boolean };
 
 interface IndexedFamily {
   readonly family: FontFamily;
@@ -73,16 +92,24 @@ export class FontIndex {
   readonly #families: readonly IndexedFamily[] = FAMILIES.map(indexed);
   readonly #emoji = indexed(EMOJI);
   readonly #story = new Map<StoryFont, IndexedFamily>();
+  #own: ReadonlyMap<string, OwnFont> = new Map();
   readonly #files = new Map<string, readonly FontFile[]>();
 
+  /** Replaces the fonts of the render before. */
+  useOwn(fonts: readonly OwnFont[]): void {
+    this.#own = new Map(fonts.map((font) => [font.id, font]));
+  }
+
   /** Uses the same box everywhere, because the missing-glyph boxes of fonts differ and some show the code point. */
-  drawable(caption: string): DrawableCaption {
+  drawable(caption: string, font?: string): DrawableCaption {
     let missingGlyphs = 0;
+    const lead = font === undefined ? undefined : this.#leadOf(font, 'regular');
     const visible = unifyRows(caption.replace(BLANK, ' ').replace(UNSEEN, ''));
     const drawable = glyphClusters(visible).map((cluster) => {
       const points = drawnPoints(cluster);
       const families = isEmoji(cluster) ? [this.#emoji] : this.#families;
       if (points.length === 0 || this.#fileFor(families, points)) return cluster;
+      if (lead?.has(cluster) === true && !isEmoji(cluster)) return cluster;
       const emoji = cluster.replace(TEXT_SELECTOR, EMOJI_SELECTOR);
       if (isEmoji(emoji) && covers(this.#emoji, points)) return emoji;
       missingGlyphs += 1;
@@ -95,7 +122,7 @@ export class FontIndex {
   fontsFor(caption: string, lang?: string, { weight = 'regular', font }: FontChoice = {}): CaptionFonts {
     const order = this.#orderFor(caption, lang);
     const needed = new Set<FontFile>(this.#filesOf(firstOf(this.#families).family));
-    const lead = font && this.#leadOf(font, weight);
+    const lead = font === undefined ? undefined : this.#leadOf(font, weight);
     let lacksBold = false;
     for (const cluster of new Set(glyphClusters(caption))) {
       if (lead?.has(cluster) === true && !isEmoji(cluster)) {
@@ -119,24 +146,31 @@ export class FontIndex {
       lead,
       weight,
       lacksBold,
-      lang: lang ?? (URDU_LETTER.test(caption) ? 'ur' : ''),
+      lang: URDU_LETTER.test(caption) && !OTHER_DIGITS.test(lang ?? '') ? 'ur' : (lang ?? ''),
       cjk: this.#cjkOf(caption, order),
     };
   }
 
   /** Returns whether a caption has letters or other visible characters that the font of its style lacks. */
-  needsFallback(caption: string, font: StoryFont): boolean {
+  needsFallback(caption: string, font: string): boolean {
     const { has } = this.#leadOf(font, 'regular');
     return glyphClusters(caption).some((cluster) => !isEmoji(cluster) && !has(cluster));
   }
 
-  #leadOf(font: StoryFont, weight: Weight): LeadFont & { readonly isRegular: boolean } {
+  #leadOf(font: string, weight: Weight): KnownLead {
+    if (isStoryFont(font)) return this.#storyLead(font, weight);
+    const { id, alias, coverage, sample, hasBold } = must(this.#own.get(font), `the font ${font}`);
+    const file = { familyId: id, alias, file: alias, ranges: undefined };
+    return { file, has: (cluster) => covers({ coverage }, drawnPoints(cluster)), sample, isRegular: !hasBold };
+  }
+
+  #storyLead(font: StoryFont, weight: Weight): KnownLead {
     const family = STORY_FAMILIES[font];
     const known = this.#story.get(font) ?? indexed(family);
     this.#story.set(font, known);
     const regular = firstOf(this.#filesOf(family));
     const file = weight === 'bold' ? (boldFile(regular, family) ?? regular) : regular;
-    return { file, has: (cluster) => covers(known, drawnPoints(cluster)), isRegular: file === regular };
+    return { file, has: (cluster) => covers(known, drawnPoints(cluster)), sample: [], isRegular: file === regular };
   }
 
   #cjkOf(caption: string, order: readonly IndexedFamily[]): CaptionFonts['cjk'] {
@@ -201,7 +235,7 @@ function indexed(family: FontFamily): IndexedFamily {
   return { family, coverage: decodeRanges(encoded) };
 }
 
-function covers({ coverage }: IndexedFamily, points: readonly number[]): boolean {
+function covers({ coverage }: Pick<IndexedFamily, 'coverage'>, points: readonly number[]): boolean {
   return points.every((point) => includes(coverage, point));
 }
 

@@ -26,6 +26,8 @@ const BELOW = 1.25 * FONT_SIZE;
 /** A row has ink if so much of a pixel is covered, so that soft edges don't count. */
 const MIN_COVERAGE = 0.12;
 
+type BareInk = Omit<LetterInk, 'markedTop' | 'markedBottom'>;
+
 export class LetterInkMeter {
   #canvas: Canvas | undefined;
 
@@ -37,11 +39,11 @@ export class LetterInkMeter {
     const bare = marked.map((run) => ({ ...run, text: run.text.replace(VOWEL_MARKS, '') }));
     const ink = this.#inkOf(bare, lineWidth, draw);
     const hasMarks = bare.some(({ text }, index) => text !== marked[index]?.text);
-    const top = hasMarks ? this.#inkOf(marked, lineWidth, draw)?.top : ink?.top;
-    return ink && { ...ink, markedTop: top ?? ink.top };
+    const all = (hasMarks ? this.#inkOf(marked, lineWidth, draw) : undefined) ?? ink;
+    return ink && all && { ...ink, markedTop: all.top, markedBottom: all.bottom };
   }
 
-  #inkOf(runs: readonly Run[], lineWidth: number, draw: DrawRun): Omit<LetterInk, 'markedTop'> | undefined {
+  #inkOf(runs: readonly Run[], lineWidth: number, draw: DrawRun): BareInk | undefined {
     const fontSize = Math.min(FONT_SIZE, (WIDTH * SQUEEZE) / (lineWidth + 1));
     this.#canvas ??= createCanvas(WIDTH, ABOVE + BELOW);
     const context = this.#canvas.getContext('2d');
@@ -57,7 +59,7 @@ export class LetterInkMeter {
   }
 }
 
-function inkIn(words: Int32Array, columns: number, fontSize: number): Omit<LetterInk, 'markedTop'> | undefined {
+function inkIn(words: Int32Array, columns: number, fontSize: number): BareInk | undefined {
   let [area, moment, first, last] = [0, 0, Number.POSITIVE_INFINITY, -1];
   for (let row = 0, at = 0; at < words.length; row += 1) {
     let coverage = 0;

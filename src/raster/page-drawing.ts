@@ -26,8 +26,10 @@ export interface PaintedPart {
 
 type PaintPart = (part: PaintedPart) => Layers;
 
-/** How much larger a word pops. */
-const POP_SCALE = 1.12;
+/** How much larger a word pops: as much as the words beside it leave room, and hardly where they touch it. */
+const POP_SCALE = { most: 1.12, least: 1.05 };
+/** The distance that stays between its letters and others, in em. */
+const POP_CLEARANCE = 0.1;
 /** The radius of the corners of a box behind a word, in em. */
 const BOX_RADIUS = 0.2;
 
@@ -149,15 +151,17 @@ export class PageDrawing {
     return { surround: surroundOf(this.#bar, all), text: rest.text, lit, emoji: all.emoji };
   }
 
-  /** Larger around the center of its letters, as far as the canvas and the bar have room. */
-  #zoomOf({ box, cell }: WordPart): WordZoom {
+  /** Larger around the center of its letters, as far as other words, the canvas and the bar leave room. */
+  #zoomOf({ box, cell, gap }: WordPart): WordZoom {
     const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
     const [halfWidth, halfHeight] = [(box.right - box.left) / 2, (box.bottom - box.top) / 2];
     const room = Math.min(
       Math.min(x, this.#width - x) / Math.max(1, halfWidth),
       Math.min(y, this.#bar.height - y) / Math.max(1, halfHeight),
     );
-    return { scale: Math.max(1, Math.min(POP_SCALE, room)), x, y, columns: cell };
+    const beside = 1 + (gap - POP_CLEARANCE * this.#bar.fontSize) / Math.max(1, halfWidth);
+    const scale = Math.min(Math.max(beside, POP_SCALE.least), POP_SCALE.most, room);
+    return { scale: Math.max(1, scale), x, y, columns: cell };
   }
 
   #revealed(hidden: readonly WordPart[]): State {

@@ -4,9 +4,11 @@
 
 import { type Band, wordsOf } from './band.ts';
 
-/** yuva420p: the Y, U, V and A planes one after the other, without padding. Width, height and top are even. */
+/** yuva420p: the Y, U, V and A planes one after the other, without padding. Width, height, top and left are even. */
 export interface PlanarBand {
   readonly top: number;
+  /** The first column; 0 by default. */
+  readonly left?: number;
   readonly width: number;
   readonly height: number;
   readonly planes: Uint8Array;

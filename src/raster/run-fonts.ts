@@ -6,6 +6,7 @@ import { glyphClusters } from '../layout/emoji.ts';
 import type { Extent, Run } from '../layout/measurer.ts';
 import { style } from '../layout/style.ts';
 import type { PaintedRun } from './bar-pixels.ts';
+import type { FontFile } from './font-files.ts';
 import type { CaptionFonts, LeadFont } from './font-index.ts';
 import { type RunPart, runParts } from './run-parts.ts';
 
@@ -37,22 +38,39 @@ const FLAT_LETTERS = [
 const LEAST_SMALL_SHARE = 0.64;
 /** Letters of a typewriter would make lines much longer than those of other fonts. In em. */
 const MAX_LETTER_WIDTH = 0.68;
-const MAX_SCALE = 2;
+const MAX_SCALE = 4;
+/** How tall letters, signs or icons of a font without Latin letters usually are, in em. */
+const USUAL_HEIGHT = { least: 0.35, most: 1.25, normal: 0.8 };
 
 /**
  * The scale of a font, which has to be registered: capitals get the height of those of the main font, so that lines and bars
  * look alike with every font. Unusually small letters make it larger, and wide ones smaller.
  */
-export function scaleOf(context: SKRSContext2D, { file, has }: LeadFont): number {
+export function scaleOf(context: SKRSContext2D, { file, has, sample }: LeadFont): number {
   const flat = FLAT_LETTERS.find(({ letter }) => has(letter));
-  if (flat === undefined) return 1;
-  context.font = `400 ${BLANK_FONT_SIZE}px ${file.alias}`;
+  setState(context, { size: BLANK_FONT_SIZE, files: [file], weight: 'regular', lang: '', rtl: false });
+  if (flat === undefined) return scaleByInk(context, sample);
   const heightOf = (letter: string): number => context.measureText(letter).actualBoundingBoxAscent / BLANK_FONT_SIZE;
   const capital = heightOf(flat.letter) / flat.share;
   const small = has('x') ? heightOf('x') : LEAST_SMALL_SHARE * capital;
   const seen = Math.min(capital, small / LEAST_SMALL_SHARE);
   const width = has('n') ? context.measureText('n').width / BLANK_FONT_SIZE : 0;
   const scale = Math.min((2 * style.baselineBelowMiddle) / seen, MAX_LETTER_WIDTH / width);
+  return bounded(scale);
+}
+
+/** Only unusually small or large characters are scaled. */
+function scaleByInk(context: SKRSContext2D, sample: readonly string[]): number {
+  const heights = sample
+    .map((char) => context.measureText(char))
+    .map((ink) => (ink.actualBoundingBoxAscent + ink.actualBoundingBoxDescent) / BLANK_FONT_SIZE)
+    .toSorted((a, b) => a - b);
+  const median = heights[heights.length >> 1] ?? USUAL_HEIGHT.normal;
+  const isUsual = median >= USUAL_HEIGHT.least && median <= USUAL_HEIGHT.most;
+  return isUsual ? 1 : bounded(USUAL_HEIGHT.normal / median);
+}
+
+function bounded(scale: number): number {
   return Math.min(MAX_SCALE, Math.max(1 / MAX_SCALE, scale));
 }
 
@@ -78,13 +96,23 @@ type PartFonts = CaptionFonts & { readonly scale?: number };
 export function setFont(context: SKRSContext2D, fonts: PartFonts, run: Run, fontSize: number): void {
   const files = run.kind === 'text' ? fonts.text : [fonts.emoji, ...fonts.text];
   const size = run.kind === 'text' ? fontSize * (fonts.scale ?? 1) : fontSize * style.emojiScale;
+  setState(context, { size, files, weight: fonts.weight, lang: fonts.lang, rtl: run.rtl });
+}
+
+interface TextState extends Pick<CaptionFonts, 'weight' | 'lang'>, Pick<Run, 'rtl'> {
+  readonly size: number;
+  readonly files: readonly FontFile[];
+}
+
+/** Sets everything that measuring text depends on, because other captions and the watermark use the same canvas. */
+function setState(context: SKRSContext2D, { size, files, weight, lang, rtl }: TextState): void {
   context.font = `400 ${size}px ${files.map((file) => file.alias).join(', ')}`;
   // Some variable fonts default to hairline weight.
-  context.fontVariationSettings = fonts.weight === 'bold' ? '"wght" 700' : '"wght" 400';
-  context.lang = fonts.lang;
+  context.fontVariationSettings = weight === 'bold' ? '"wght" 700' : '"wght" 400';
+  context.lang = lang;
   context.textAlign = 'left';
   context.textBaseline = 'alphabetic';
-  context.direction = run.rtl ? 'rtl' : 'ltr';
+  context.direction = rtl ? 'rtl' : 'ltr';
 }
 
 interface PlacedPart {

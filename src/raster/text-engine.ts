@@ -4,7 +4,6 @@
 import './own-fonts-only.ts';
 import { type Canvas, createCanvas, GlobalFonts, type SKRSContext2D } from '@napi-rs/canvas';
 import { graphemes } from '../caption/graphemes.ts';
-import type { StoryFont } from '../caption/fonts.ts';
 import { isEmoji } from '../layout/emoji.ts';
 import type { Size } from '../layout/geometry.ts';
 import type { Bar, Layout } from '../layout/layout.ts';
@@ -14,7 +13,7 @@ import { type Band, type ColumnRange, compositeOver, wordsOf } from './band.ts';
 import { BarPixels, inkedColumns, type PaintedRun, TRUE_COVERAGE_GRAY } from './bar-pixels.ts';
 import { type BarGroup, groupOverlapping } from './bar-groups.ts';
 import type { FontFile } from './font-files.ts';
-import { type DrawableCaption, type FontChoice, FontIndex } from './font-index.ts';
+import { type DrawableCaption, type FontChoice, FontIndex, type OwnFont } from './font-index.ts';
 import { paintLabel } from './label-path.ts';
 import { emojiBox, emojiRims, type EmojiRims, FaintEmoji } from './emoji-rim.ts';
 import { LetterInkMeter } from './letter-ink.ts';
@@ -23,11 +22,12 @@ import { canvasHeight, MAX_CANVAS_PIXELS, type PaintedStrips, stripsOf } from '.
 import { PageDrawing, type PaintedPart, type WordZoom } from './page-drawing.ts';
 import { blankAt, measureRun, paintRuns, type RunFonts, scaleOf, setFont } from './run-fonts.ts';
 import { type Layers, SurroundPixels } from './surround-pixels.ts';
+import { patternCuts } from './syllable-patterns.ts';
 import { zoomedRims, zoomTo } from './zoom.ts';
 import { paintWatermark, placeWatermark, WATERMARK } from './watermark.ts';
 
 /** Chooses the fonts of a caption. */
-export type FontSource = Pick<FontIndex, 'drawable' | 'fontsFor' | 'needsFallback'>;
+export type FontSource = Pick<FontIndex, 'drawable' | 'fontsFor' | 'needsFallback' | 'useOwn'>;
 
 export class TextEngine {
   readonly #index: FontSource;
@@ -45,8 +45,19 @@ export class TextEngine {
     this.#maxCanvasPixels = maxCanvasPixels;
   }
 
-  drawable(caption: string): DrawableCaption {
-    return this.#index.drawable(caption);
+  /** Registers a font that was uploaded, permanently. Skia has a font once, so its name must follow from its content. */
+  addOwnFont(alias: string, file: Uint8Array): void {
+    if (GlobalFonts.register(Buffer.from(file), alias) === null) throw new Error(`cannot load font ${alias}`);
+    this.#registered.add(alias);
+  }
+
+  /** Makes these uploaded fonts known by their ids, and no others. */
+  useOwnFonts(fonts: readonly OwnFont[]): void {
+    this.#index.useOwn(fonts);
+  }
+
+  drawable(caption: string, font?: string): DrawableCaption {
+    return this.#index.drawable(caption, font);
   }
 
   /** Also registers the fonts permanently, because measuring and drawing must use the same ones. */
@@ -62,7 +73,7 @@ export class TextEngine {
   }
 
   /** Returns the families that draw a caption, in order of preference. */
-  fontFamilies(caption: string, lang?: string, font?: StoryFont): string[] {
+  fontFamilies(caption: string, lang?: string, font?: string): string[] {
     const { text, emoji, lead } = this.#index.fontsFor(caption, lang, { font });
     const hasEmoji = graphemes(caption).some(isEmoji);
     const leads = lead ? [lead.file] : [];
@@ -70,12 +81,12 @@ export class TextEngine {
   }
 
   /** Returns whether a bold caption has letters that can be drawn only in regular weight. */
-  lacksBold(caption: string, lang?: string, font?: StoryFont): boolean {
+  lacksBold(caption: string, lang?: string, font?: string): boolean {
     return this.#index.fontsFor(caption, lang, { weight: 'bold', font }).lacksBold;
   }
 
   /** Returns whether some of a caption comes from other fonts than the one that its style names. */
-  needsFallback(caption: string, font: StoryFont | undefined): boolean {
+  needsFallback(caption: string, font: string | undefined): boolean {
     return font !== undefined && this.#index.needsFallback(caption, font);
   }
 
@@ -100,6 +111,7 @@ export class TextEngine {
         return ink;
       },
       blankAt: (side, run) => blankAt(context, fonts, side, run),
+      patternCuts,
     };
   }
 
@@ -243,7 +255,7 @@ export class TextEngine {
     context.strokeStyle = TRUE_COVERAGE_GRAY;
     context.lineJoin = 'round';
     context.lineWidth = Math.max(2, 2 * OUTLINE_WIDTH * bar.fontSize);
-    const reach = MAX_INK * bar.fontSize;
+    const reach = MAX_INK * bar.fontSize * Math.max(1, fonts.lead?.scale ?? 1);
     const isNear = ({ baseline }: PaintedRun): boolean =>
       baseline > strips.top - reach && baseline < strips.top + strips.rows + reach;
     const shown = runs.filter(isNear);

@@ -3,7 +3,6 @@
 
 import type { SKRSContext2D } from '@napi-rs/canvas';
 import type { Size } from '../layout/geometry.ts';
-import { type Band, compositeOver, wordsOf } from './band.ts';
 
 export const WATERMARK = 'STORYBAR TEST';
 
@@ -44,30 +43,4 @@ export function paintWatermark(context: SKRSContext2D, { fontSize, height, right
   context.strokeText(WATERMARK, right, height / 2);
   context.fillStyle = FILL;
   context.fillText(WATERMARK, right, height / 2);
-}
-
-/** Draws the watermark onto the bands it overlaps, in place, and adds bands for its rows between them. */
-export function compositeWatermark(bands: readonly Band[], watermark: Band): Band[] {
-  // The watermark can be in any column.
-  const result = bands.map(({ ink: _ink, ...band }): Band => band);
-  const { width } = watermark;
-  const words = wordsOf(watermark.pixels);
-  const addRows = (from: number, to: number): void => {
-    if (from >= to) return;
-    const pixels = watermark.pixels.slice((from - watermark.top) * width * 4, (to - watermark.top) * width * 4);
-    result.push({ top: from, height: to - from, width, pixels });
-  };
-  let row = watermark.top;
-  const end = watermark.top + watermark.height;
-  for (const band of bands) {
-    const from = Math.max(row, band.top);
-    const to = Math.min(end, band.top + band.height);
-    if (from >= to) continue;
-    addRows(row, from);
-    const overlap = words.subarray((from - watermark.top) * width, (to - watermark.top) * width);
-    compositeOver(wordsOf(band.pixels), (from - band.top) * width, overlap);
-    row = to;
-  }
-  addRows(row, end);
-  return result.toSorted((a, b) => a.top - b.top);
 }

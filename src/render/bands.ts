@@ -2,16 +2,18 @@ import { setImmediate } from 'node:timers/promises';
 import type { Overlay } from '../caption/overlay.ts';
 import { isShownAt, withoutTimes } from '../caption/timing-field.ts';
 import { upperCase } from '../caption/upper-case.ts';
-import { mapWords, sliceWords, toMilliseconds } from '../caption/words/timed-words.ts';
+import { mapWords, pageWords, toMilliseconds } from '../caption/words/timed-words.ts';
 import { type Bar, type Layout, layoutOverlays } from '../layout/layout.ts';
+import type { LogoPlace } from '../layout/logo-place.ts';
+import { lookOf } from '../layout/look.ts';
 import type { Rows } from '../layout/placement.ts';
 import { type Strokes, strokesFor, strokesOn } from '../layout/watermark.ts';
-import type { Band } from '../raster/band.ts';
+import { type Band, compositeBand } from '../raster/band.ts';
 import { must } from '../primitives/must.ts';
 import type { DrawnPages } from '../raster/text-engine.ts';
 import { strokeBar } from '../raster/strokes.ts';
-import { compositeWatermark } from '../raster/watermark.ts';
 import { litAt } from './lit-word.ts';
+import { type DrawnLogo, drawLogo, logoPlaceOf, withLogo } from './logo.ts';
 import type { RecipeBase, TransparentRecipe } from './recipe.ts';
 import type { RenderTools } from './renderer-tools.ts';
 import type { Stopwatch } from './timing.ts';
@@ -33,6 +35,8 @@ export interface DrawnBands extends LayoutFacts {
 }
 
 interface LaidOut extends LayoutFacts {
+  /** Where the logo goes, if there is one and a place for it. */
+  readonly logoPlace: LogoPlace | undefined;
   readonly layout: Layout;
   /** The text of each bar before characters that no font has were replaced. */
   readonly texts: readonly string[];
@@ -40,7 +44,7 @@ interface LaidOut extends LayoutFacts {
   readonly warningsOfBars: readonly (readonly LayoutWarning[])[];
 }
 
-type Drawing = Pick<RecipeBase, 'canvas' | 'overlays' | 'watermark' | 'lastFrame' | 'soundLead'> &
+type Drawing = Pick<RecipeBase, 'canvas' | 'overlays' | 'logo' | 'watermark' | 'lastFrame' | 'soundLead'> &
   Pick<TransparentRecipe, 'shownAt'>;
 
 /** Lays out everything. Rendering and the layout endpoint both start here, so they agree. */
@@ -49,13 +53,13 @@ export async function layOut(recipe: Drawing, tools: RenderTools, stopwatch: Sto
   const written = recipe.overlays.map((overlay) => inCase(overlay, tools));
   const overlays = written
     .map((overlay) => (lastFrame === undefined ? withoutTimes(overlay) : fromFirstFrame(overlay, soundLead)))
-    .map((overlay) => withTexts(overlay, (text) => tools.text.drawable(text).text));
+    .map((overlay) => withTexts(overlay, (text) => tools.text.drawable(text, fontOf(overlay)).text));
   const layout = await stopwatch.step('layout', () =>
     layoutOverlays(overlays, recipe.canvas, (caption, lang, look) => tools.text.measurerFor(caption, lang, look)),
   );
   const texts = layout.bars.map((bar) => textOf(bar, must(written[bar.source.overlay], 'the overlay of the bar')));
   const fontFacts = layout.bars.map(({ text, lang, look }, index) => ({
-    missingGlyphs: tools.text.drawable(must(texts[index], 'the text of the bar')).missingGlyphs,
+    missingGlyphs: tools.text.drawable(must(texts[index], 'the text of the bar'), look.font).missingGlyphs,
     lacksBold: look.isBoldRequested && tools.text.lacksBold(text, lang, look.font),
     needsFallback: tools.text.needsFallback(text, look.font),
   }));
@@ -65,14 +69,21 @@ export async function layOut(recipe: Drawing, tools: RenderTools, stopwatch: Sto
     const overlay = must(recipe.overlays[source.overlay], 'the overlay of the bar');
     return [...warnings, ...timingWarnings(overlay, page, lastFrame)];
   });
+  const logoPlace = logoPlaceOf(recipe, layout);
+  const isLogoMoved = recipe.logo !== undefined && logoPlace?.isMoved !== false;
   return {
     layout,
+    logoPlace,
     texts,
     bars: layout.bars.map(({ top, height }) => ({ top, height })),
     missingGlyphs: fontFacts.reduce((sum, { missingGlyphs }) => sum + missingGlyphs, 0),
-    warnings: uniqueWarnings(warningsOfBars.flat()),
+    warnings: uniqueWarnings([...warningsOfBars.flat(), ...(isLogoMoved ? (['logo_moved'] as const) : [])]),
     warningsOfBars,
   };
+}
+
+function fontOf({ style }: Overlay): string | undefined {
+  return lookOf(style).font;
 }
 
 /** Changes a text, or each word of one with timed words. */
@@ -86,7 +97,7 @@ function withTexts(overlay: Overlay, change: (text: string) => string): Overlay 
 /** In capitals, where the style wants them and the fonts have them. */
 function inCase(overlay: Overlay, { text: engine }: RenderTools): Overlay {
   if (overlay.style?.case !== 'upper') return overlay;
-  const missing = (text: string): number => engine.drawable(text).missingGlyphs;
+  const missing = (text: string): number => engine.drawable(text, fontOf(overlay)).missingGlyphs;
   return withTexts(overlay, (text) => {
     const upper = upperCase(text, overlay.lang);
     return missing(upper) > missing(text) ? text : upper;
@@ -104,19 +115,19 @@ function fromFirstFrame(overlay: Overlay, soundLead: number): Overlay {
 
 function textOf({ page, source: { firstWord } }: Bar, { text, words }: Overlay): string {
   if (page.words === undefined || words === undefined) return text;
-  if (page.words.length === words.length) return text;
-  return sliceWords({ text, words }, firstWord, firstWord + page.words.length).text;
+  return pageWords({ text, words }, firstWord, page.words.length).text;
 }
 
 /** Lays out and draws the overlays. The result is the same for images, videos and transparent PNGs. */
 export async function drawBands(recipe: Drawing, tools: RenderTools, stopwatch: Stopwatch): Promise<DrawnBands> {
-  const { layout, bars, missingGlyphs, warnings } = await layOut(recipe, tools, stopwatch);
+  const { layout, logoPlace, bars, missingGlyphs, warnings } = await layOut(recipe, tools, stopwatch);
   const bands = await stopwatch.step('draw', async () => {
+    const logo = await drawLogo(recipe, logoPlace);
     const shown = shownOf(layout, recipe);
     const steps = tools.text.drawInSteps(shown);
     for (;;) {
       const { done, value } = steps.next();
-      if (done) return withWatermark(value, shown, recipe, tools);
+      if (done) return withWatermark(withLogo(value, logo, recipe.canvas), shown, recipe, tools);
       await setImmediate();
     }
   });
@@ -137,14 +148,14 @@ function shownOf(layout: Layout, { shownAt }: Pick<Drawing, 'shownAt'>): Layout 
   return { ...layout, bars };
 }
 
-/** `pages` keeps what has been drawn of pages whose words stand out. */
+/** `pages` keeps what has been drawn of pages whose words stand out. `logo` is drawn already. */
 export function drawLayout(
   layout: Layout,
   recipe: Pick<Drawing, 'watermark'>,
   tools: RenderTools,
-  pages?: DrawnPages,
+  { pages, logo }: { readonly pages?: DrawnPages; readonly logo?: DrawnLogo | undefined } = {},
 ): Band[] {
-  return withWatermark(tools.text.draw(layout, pages), layout, recipe, tools);
+  return withWatermark(withLogo(tools.text.draw(layout, pages), logo, layout.canvas), layout, recipe, tools);
 }
 
 function withWatermark(
@@ -154,7 +165,9 @@ function withWatermark(
   { text }: RenderTools,
 ): Band[] {
   if (watermark === undefined) return bands;
-  const marked = compositeWatermark(bands, text.drawWatermark(canvas));
+  // The strokes can be in any column.
+  const open = bands.map(({ ink: _ink, ...band }): Band => band);
+  const marked = compositeBand(open, text.drawWatermark(canvas));
   for (const bar of bars) strokeBar(strokesOn(bar, canvas), bar, marked);
   return marked;
 }

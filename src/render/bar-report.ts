@@ -23,6 +23,8 @@ export interface PageReport {
   readonly start: number;
   readonly end: number;
   readonly words: readonly WordReport[];
+  /** The overlay that the page is from, and which of its words comes first. */
+  readonly source: { readonly overlay: number; readonly firstWord: number };
 }
 
 /** A word, and where it stands out. */
@@ -43,4 +45,12 @@ export interface LineReport {
   readonly width: number;
   /** The distance from the top edge of the canvas. */
   readonly baseline: number;
+}
+
+/** Where a logo is drawn. */
+export interface LogoBox {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
 }

@@ -12,19 +12,28 @@ import { litAt } from './lit-word.ts';
 
 type DrawBars = (layout: Layout, pages: DrawnPages) => readonly Band[];
 
+interface TimelineOptions {
+  readonly strokes?: Strokes | undefined;
+  readonly always?: readonly PlanarBand[];
+}
+
 export class BarTimeline implements TimedBars {
   readonly #layout: Layout;
   readonly #draw: DrawBars;
   readonly strokes: Strokes | undefined;
+  readonly #always: readonly PlanarBand[];
   readonly #pages: DrawnPages = new Map();
   #shown: readonly Bar[] | undefined;
   #drawn: readonly Band[] = [];
+  #converted: readonly PlanarBand[] = [];
   #bands: readonly PlanarBand[] = [];
 
-  constructor(layout: Layout, draw: DrawBars, strokes?: Strokes) {
+  /** `always` is on all frames, below the bars, and converted already. */
+  constructor(layout: Layout, draw: DrawBars, { strokes, always = [] }: TimelineOptions = {}) {
     this.#layout = layout;
     this.#draw = draw;
     this.strokes = strokes;
+    this.#always = always;
   }
 
   at(milliseconds: number): readonly PlanarBand[] {
@@ -47,11 +56,12 @@ export class BarTimeline implements TimedBars {
     }
     const drawn = this.#draw({ ...this.#layout, bars: shown }, this.#pages);
     // When another word stands out, most of a band is as before.
-    this.#bands = drawn.map((band) => {
+    this.#converted = drawn.map((band) => {
       const index = this.#drawn.findIndex(({ top, height }) => top === band.top && height === band.height);
-      const [before, planar] = [this.#drawn[index], this.#bands[index]];
+      const [before, planar] = [this.#drawn[index], this.#converted[index]];
       return toPlanarBand(band, before && planar && { band: before, planar });
     });
+    this.#bands = [...this.#always, ...this.#converted];
     this.#drawn = drawn;
     this.#shown = shown;
   }

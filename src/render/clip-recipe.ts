@@ -23,7 +23,6 @@ export interface ClipRecipe extends RecipeBase {
 const MOV_BYTES_PER_PIXEL = 0.5;
 /** The other formats store a frame only where something changes. */
 const BYTES_PER_PIXEL = 0.05;
-const MAX_BYTES = 2_000_000_000;
 const ATTEMPT_BASE_MS = 20_000;
 const ATTEMPT_MS_PER_MEGAPIXEL_FRAME = 250;
 
@@ -41,7 +40,7 @@ export function composeClipRecipe(
   const frames = Math.max(1, Math.round(seconds * fps));
   const pixels = canvas.width * canvas.height * frames;
   const estimated = Math.round(pixels * (format === 'mov' ? MOV_BYTES_PER_PIXEL : BYTES_PER_PIXEL));
-  assertAtMost('asset_too_heavy', estimated, MAX_BYTES, 'bytes large, as estimated,');
+  assertAtMost('asset_too_heavy', estimated, limits.outputBytes ?? Infinity, 'bytes large, as estimated,');
   return {
     kind: 'clip',
     canvas,

@@ -13,6 +13,7 @@ import { strokeImage } from '../raster/strokes.ts';
 import { BarTimeline } from './bar-timeline.ts';
 import { drawLayout, layOut } from './bands.ts';
 import type { ClipRecipe } from './clip-recipe.ts';
+import { drawLogo } from './logo.ts';
 import type { RenderTools } from './renderer-tools.ts';
 import type { RenderFacts } from './render.ts';
 import { Stopwatch } from './timing.ts';
@@ -24,9 +25,10 @@ export async function renderClip(
   options: TranscodeOptions = {},
 ): Promise<RenderFacts> {
   const stopwatch = new Stopwatch();
-  const { layout, bars, missingGlyphs, warnings } = await layOut(recipe, tools, stopwatch);
+  const { layout, logoPlace, bars, missingGlyphs, warnings } = await layOut(recipe, tools, stopwatch);
   const strokes = recipe.watermark && strokesFor(layout.canvas);
-  const timeline = new BarTimeline(layout, (shown, pages) => drawLayout(shown, recipe, tools, pages));
+  const logo = await drawLogo(recipe, logoPlace);
+  const timeline = new BarTimeline(layout, (shown, pages) => drawLayout(shown, recipe, tools, { pages, logo }));
   await stopwatch.step('encode', () => encode(recipe, outPath, { timeline, strokes, tools, options }));
   return { ...recipe.canvas, bars, missingGlyphs, warnings, timings: stopwatch.timings };
 }

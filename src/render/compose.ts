@@ -3,6 +3,7 @@
 import type { RequestedOutput } from '../caption/format-field.ts';
 import type { OutputFormat } from '../caption/output-format.ts';
 import type { Overlay } from '../caption/overlay.ts';
+import type { RecipeLogo } from './logo.ts';
 import type { Size } from '../layout/geometry.ts';
 import type { ImageProbe } from '../media/image.ts';
 import type { AssetKind } from '../media/sniff.ts';
@@ -10,6 +11,7 @@ import type { VideoProbe } from '../media/video/probe/probe.ts';
 import {
   composeImageRecipe,
   composeTransparentRecipe,
+  type FontRecipe,
   type ImageComposeOptions,
   type ImageLimits,
   type ImageRecipe,
@@ -25,7 +27,7 @@ export type AssetProbe = ImageProbe | VideoProbe;
 export type AssetLimits = ImageLimits & VideoLimits;
 /** A recipe that produces a file. */
 export type RenderRecipe = TransparentRecipe | ImageRecipe | VideoRecipe | CoverRecipe | ClipRecipe;
-export type Recipe = RenderRecipe | LayoutRecipe | SoundRecipe;
+export type Recipe = RenderRecipe | LayoutRecipe | SoundRecipe | FontRecipe;
 
 /** The base that captions are drawn on: an asset or an empty canvas. */
 export type BaseLayer = AssetProbe | ({ readonly kind: 'canvas' } & Size);
@@ -46,16 +48,17 @@ export function outputFormatOf(recipe: RenderRecipe): OutputFormat {
 
 export interface ComposeOptions extends ImageComposeOptions {
   readonly watermark?: boolean;
+  readonly logo?: RecipeLogo | undefined;
 }
 
 export function composeRecipe(
   base: BaseLayer,
   overlays: readonly Overlay[],
   limits: AssetLimits,
-  { watermark = false, ...options }: ComposeOptions = {},
+  { watermark = false, logo, ...options }: ComposeOptions = {},
 ): RenderRecipe {
   const recipe = composeFor(base, overlays, limits, options);
-  return watermark ? { ...recipe, watermark } : recipe;
+  return { ...recipe, ...(watermark && { watermark }), ...(logo && { logo }) };
 }
 
 function composeFor(

@@ -7,7 +7,7 @@ import type { TimedWord } from '../caption/words/timed-words.ts';
 import { boundsOf } from '../layout/word-boxes.ts';
 import { must } from '../primitives/must.ts';
 import { layOut } from './bands.ts';
-import type { BarReport, LineReport, PageReport, WordReport } from './bar-report.ts';
+import type { BarReport, LineReport, LogoBox, PageReport, WordReport } from './bar-report.ts';
 import type { LayoutRecipe } from './recipe.ts';
 import type { Rendered } from './render.ts';
 import type { RenderTools } from './renderer-tools.ts';
@@ -15,7 +15,7 @@ import { Stopwatch } from './timing.ts';
 
 export async function renderLayout(recipe: LayoutRecipe, tools: RenderTools): Promise<Rendered> {
   const stopwatch = new Stopwatch();
-  const { layout, texts, warningsOfBars, ...facts } = await layOut(recipe, tools, stopwatch);
+  const { layout, logoPlace, texts, warningsOfBars, ...facts } = await layOut(recipe, tools, stopwatch);
   const bars = layout.bars.map((bar, index): BarReport => {
     const text = must(texts[index], 'the text of the bar');
     const direction = directionOf(text);
@@ -28,18 +28,24 @@ export async function renderLayout(recipe: LayoutRecipe, tools: RenderTools): Pr
       direction,
       lines: bar.lines.map((line) => lineReport(line, bar, direction)),
       fonts: tools.text.fontFamilies(bar.text, bar.lang, bar.look.font),
-      missingCharacters: missingIn(text, tools),
+      missingCharacters: missingIn(text, tools, bar.look.font),
       warnings: must(warningsOfBars[index], 'the warnings of the bar'),
       ...(bar.page.isCue && { page: pageReport(bar) }),
     };
   });
   // The file is empty, because all results are in the facts.
-  return { bytes: Buffer.alloc(0), ...recipe.canvas, ...facts, layout: bars, timings: stopwatch.timings };
+  const logo = logoPlace && { logo: logoBox(logoPlace) };
+  return { bytes: Buffer.alloc(0), ...recipe.canvas, ...facts, layout: bars, ...logo, timings: stopwatch.timings };
+}
+
+function logoBox({ left, top, width, height }: LogoBox): LogoBox {
+  return { left, top, width, height };
 }
 
 function pageReport(bar: Bar): PageReport {
   const { text, words = [], start = 0, end = 0 } = bar.page;
-  return { text, start, end, words: words.map((word, index) => wordReport(bar, word, index)) };
+  const { source } = bar;
+  return { text, start, end, words: words.map((word, index) => wordReport(bar, word, index)), source };
 }
 
 function wordReport(bar: Bar, { from, to, start, end }: TimedWord, index: number): WordReport {
@@ -79,8 +85,8 @@ function directionOf(text: string): 'ltr' | 'rtl' {
   return lowest % 2 === 1 ? 'rtl' : 'ltr';
 }
 
-function missingIn(text: string, tools: RenderTools): string[] {
-  return [...new Set(graphemes(text))].filter((grapheme) => tools.text.drawable(grapheme).missingGlyphs > 0);
+function missingIn(text: string, tools: RenderTools, font: string | undefined): string[] {
+  return [...new Set(graphemes(text))].filter((grapheme) => tools.text.drawable(grapheme, font).missingGlyphs > 0);
 }
 
 function round(length: number): number {

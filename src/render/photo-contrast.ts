@@ -2,7 +2,7 @@
 
 import { contrast, luminance } from '../layout/contrast.ts';
 import type { Bar } from '../layout/layout.ts';
-import { MIN_TEXT_CONTRAST } from '../layout/look.ts';
+import { type Look, MIN_TEXT_CONTRAST } from '../layout/look.ts';
 import { style } from '../layout/style.ts';
 import { type Band, wordsOf } from '../raster/band.ts';
 import type { RawImage } from '../raster/blend.ts';
@@ -12,8 +12,8 @@ const MAX_LOW_SHARE = 0.25;
 /** About as many pixels of a line are measured. */
 const SAMPLES = 4_000;
 
-export function needsPhoto({ look }: Bar): boolean {
-  return look.surround === 'shadow';
+export function needsPhoto({ surround }: Look): boolean {
+  return surround === 'shadow';
 }
 
 /** `photo` is the image before the bands are drawn, or a smaller copy of it. `width` is that of the image. */

@@ -11,6 +11,7 @@ import { assertEnlargement, placeInto } from '../layout/fit.ts';
 import type { DecodePlan, ImageProbe } from '../media/image.ts';
 import type { ImageSurround } from '../media/surround.ts';
 import type { SpeechPlan } from '../media/video/sound/speech-track.ts';
+import type { RecipeLogo } from './logo.ts';
 import {
   assertEncodable,
   type ImageOutput,
@@ -23,6 +24,7 @@ export interface RecipeBase {
   /** The size of the output, upright. */
   readonly canvas: Size;
   readonly overlays: readonly Overlay[];
+  readonly logo?: RecipeLogo;
   /**
    * The milliseconds after which a worker of version 0.2.0 gives up an attempt. Later versions watch its progress
    * instead.
@@ -62,6 +64,11 @@ export interface LayoutRecipe extends RecipeBase {
 /** Only extracts the sound of a video, for speech recognition; see `speech-track.ts`. */
 export interface SoundRecipe extends RecipeBase, SpeechPlan {
   readonly kind: 'sound';
+}
+
+/** Only writes a font anew that was uploaded; see `media/font/rewrite.ts`. */
+export interface FontRecipe extends RecipeBase {
+  readonly kind: 'font';
 }
 
 export interface ImageRecipe extends RecipeBase {
@@ -109,15 +116,25 @@ export function composeMomentRecipe(
 }
 
 /** `lastFrame` makes it the layout of a video. */
-export function composeLayoutRecipe(canvas: Size, overlays: readonly Overlay[], lastFrame?: number): LayoutRecipe {
+export function composeLayoutRecipe(
+  canvas: Size,
+  overlays: readonly Overlay[],
+  { lastFrame, logo }: { readonly lastFrame?: number | undefined; readonly logo?: RecipeLogo | undefined } = {},
+): LayoutRecipe {
   const layoutMs = ATTEMPT_BASE_MS + LAYOUT_MS_PER_BAR * overlays.length;
   return {
     kind: 'layout',
     canvas,
     overlays,
     attemptMs: layoutMs,
+    ...(logo && { logo: withoutImage(logo) }),
     ...(lastFrame !== undefined && { lastFrame }),
   };
+}
+
+/** A font has no canvas. */
+export function composeFontRecipe(): FontRecipe {
+  return { kind: 'font', canvas: { width: 1, height: 1 }, overlays: [], attemptMs: ATTEMPT_BASE_MS };
 }
 
 export interface ImageComposeOptions {
@@ -213,4 +230,9 @@ function assertSize(canvas: Size, limits: ImageLimits): void {
 /** In the worst case, each bar fills the whole canvas with text. */
 function attemptMs({ width, height }: Size, bars: number): number {
   return Math.round(ATTEMPT_BASE_MS + (ATTEMPT_MS_PER_MEGAPIXEL * (1 + bars) * width * height) / 1e6);
+}
+
+/** A layout needs only the size of the logo. */
+function withoutImage({ png: _png, ...logo }: RecipeLogo): RecipeLogo {
+  return logo;
 }

@@ -4,9 +4,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Size } from '../layout/geometry.ts';
 import type { Bar } from '../layout/layout.ts';
+import { lookOf } from '../layout/look.ts';
 import type { Rows } from '../layout/placement.ts';
 import { colorProfileOf } from '../media/color/gray-profile.ts';
 import { type ConvertWords, conversionToProfile } from '../media/color/profile-colors.ts';
+import type { FontDescription } from '../media/font/font-description.ts';
 import { type DecodedImage, decodeImage } from '../media/image.ts';
 import { surroundImage } from '../media/surround-image.ts';
 import { type Band, isGrayBand } from '../raster/band.ts';
@@ -16,10 +18,10 @@ import { isTooCoarse } from '../raster/jpeg/coarseness.ts';
 import type { JpegHeaders } from '../raster/jpeg/headers.ts';
 import { spliceBands } from '../raster/jpeg/splice.ts';
 import { readUprightHeaders } from '../raster/jpeg/turn.ts';
-import { drawBands } from './bands.ts';
+import { drawBands, type DrawnBands } from './bands.ts';
 import { encodeImage, encodeOverlay } from './encode.ts';
 import { type ImageOutput, UPRIGHT } from './image-output.ts';
-import type { BarReport } from './bar-report.ts';
+import type { BarReport, LogoBox } from './bar-report.ts';
 import type { ImageRecipe, TransparentRecipe } from './recipe.ts';
 import { isFaintOn, needsPhoto } from './photo-contrast.ts';
 import type { RenderTools } from './renderer-tools.ts';
@@ -36,10 +38,14 @@ export interface RenderFacts {
   readonly warnings: readonly RenderWarning[];
   /** The details of each bar, for a recipe that requests only those. */
   readonly layout?: readonly BarReport[];
+  /** Where the logo is, for a recipe that requests only the layout. */
+  readonly logo?: LogoBox;
   /** For JPEGs: tells whether the image outside the bars is the compressed data of the asset. */
   readonly sourcePixels?: SourcePixels;
   /** The quality that a limit of the size led to: 1 to 100, or the constant rate factor of a video. */
   readonly quality?: number;
+  /** For a recipe that writes a font. */
+  readonly font?: FontDescription;
   readonly timings: Timings;
 }
 
@@ -79,15 +85,22 @@ async function renderKeepingSource(
   const colors = orientation === undefined ? undefined : keptColors(recipe, readUprightHeaders(asset, orientation));
   if (orientation === undefined || colors === undefined) return undefined;
   const stopwatch = new Stopwatch();
-  const { bands, strokes, drawnBars, ...facts } = await drawBands(recipe, tools, stopwatch);
-  const isFaint =
-    drawnBars.some(needsPhoto) && areFaint(await smallCopy(recipe, asset), recipe.canvas, drawnBars, bands);
+  const splice = async (): Promise<DrawnBands & { readonly bytes: Buffer | undefined }> => {
+    const drawn = await drawBands(recipe, tools, stopwatch);
+    const { bands, strokes } = drawn;
+    const isColored = colors.isGray && !bands.every(isGrayBand);
+    const { convert, profile } = isColored ? withColor(colors) : colors;
+    const bytes = await stopwatch.step('splice', () =>
+      spliceBands(asset, { bands, strokes, convert }, { orientation, profile }),
+    );
+    return { ...drawn, bytes };
+  };
+  // The decoder runs on its own thread. Meanwhile, this thread draws and splices.
+  const isOnPhoto = recipe.overlays.some(({ style }) => needsPhoto(lookOf(style)));
+  const [photo, spliced] = await Promise.all([isOnPhoto ? smallCopy(recipe, asset) : undefined, splice()]);
+  const { bytes, bands, strokes: _strokes, drawnBars, ...facts } = spliced;
+  const isFaint = photo !== undefined && areFaint(photo, recipe.canvas, drawnBars, bands);
   const warnings = isFaint ? uniqueWarnings([...facts.warnings, 'low_contrast']) : facts.warnings;
-  const isColored = colors.isGray && !bands.every(isGrayBand);
-  const { convert, profile } = isColored ? withColor(colors) : colors;
-  const bytes = await stopwatch.step('splice', () =>
-    spliceBands(asset, { bands, strokes, convert }, { orientation, profile }),
-  );
   return bytes && { bytes, ...recipe.canvas, ...facts, warnings, sourcePixels: 'kept', timings: stopwatch.timings };
 }
 
@@ -171,7 +184,7 @@ async function smallCopy({ canvas, decode }: ImageRecipe, asset: Uint8Array): Pr
 
 /** Returns whether some text without a bar hardly stands out from the photo. */
 function areFaint(photo: DecodedImage, { width }: Size, bars: readonly Bar[], bands: readonly Band[]): boolean {
-  return bars.some((bar) => needsPhoto(bar) && isFaintOn(photo, width, bar, bands));
+  return bars.some((bar) => needsPhoto(bar.look) && isFaintOn(photo, width, bar, bands));
 }
 
 async function decodeAsset(asset: Uint8Array, recipe: ImageRecipe, signal?: AbortSignal): Promise<DecodedImage> {

@@ -40,6 +40,8 @@ export interface VideoLimits {
   readonly asyncVideoSeconds?: number;
   readonly videoSide: number;
   readonly videoFps: number;
+  /** The size of the largest file that can be delivered, in bytes. Undefined outside of a server. */
+  readonly outputBytes?: number;
 }
 
 export const DEFAULT_VIDEO_LIMITS: VideoLimits = {

@@ -4,9 +4,13 @@ import { transcode } from '../media/video/transcode.ts';
 import type { TranscodeFacts, TranscodeOptions } from '../media/video/transcode-plan.ts';
 import { transcodeWithin } from '../media/video/transcode-within.ts';
 import { isTimed } from '../caption/timing-field.ts';
+import type { Layout } from '../layout/layout.ts';
 import { strokesFor } from '../layout/watermark.ts';
+import type { Band } from '../raster/band.ts';
+import type { DrawnPages } from '../raster/text-engine.ts';
 import { BarTimeline } from './bar-timeline.ts';
 import { drawLayout, layOut } from './bands.ts';
+import { drawLogo, planarLogo } from './logo.ts';
 import type { RenderFacts } from './render.ts';
 import type { RenderTools } from './renderer-tools.ts';
 import { Stopwatch } from './timing.ts';
@@ -32,9 +36,11 @@ export async function renderOnVideo(
     const facts = await stopwatch.step('join', () => encodePiece(recipe, piece, paths, NO_BARS, options));
     return { ...recipe.canvas, ...facts, bars: [], missingGlyphs: 0, warnings: [], timings: stopwatch.timings };
   }
-  const { layout, bars, missingGlyphs, warnings } = await layOut(recipe, tools, stopwatch);
+  const { layout, logoPlace, bars, missingGlyphs, warnings } = await layOut(recipe, tools, stopwatch);
   const strokes = recipe.watermark && strokesFor(layout.canvas);
-  const timeline = new BarTimeline(layout, (shown, pages) => drawLayout(shown, recipe, tools, pages), strokes);
+  const logo = await drawLogo(recipe, logoPlace);
+  const draw = (shown: Layout, pages: DrawnPages): readonly Band[] => drawLayout(shown, recipe, tools, { pages });
+  const timeline = new BarTimeline(layout, draw, { strokes, always: logo ? [planarLogo(logo)] : [] });
   // Bars with times are drawn while the video is encoded.
   if (!recipe.overlays.some(isTimed)) await stopwatch.step('draw', () => timeline.at(0));
   options.signal?.throwIfAborted();

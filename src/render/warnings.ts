@@ -22,6 +22,7 @@ export const LAYOUT_WARNINGS = [
   'font_fallback',
   'word_times_estimated',
   'text_too_small',
+  'logo_moved',
 ] as const;
 /** Warnings about the asset. */
 export const MEDIA_WARNINGS = ['audio_dropped', 'hdr_tonemapped', 'frames_dropped', 'upscaled'] as const;

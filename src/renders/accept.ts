@@ -19,6 +19,7 @@ import {
 } from '../store/renders/render.ts';
 import type { Renders } from '../store/renders/renders.ts';
 import type { Logger } from '../telemetry/logger.ts';
+import { refusalIn } from './charged-refusal.ts';
 import { asyncFingerprint, waitingFingerprint } from './fingerprint.ts';
 import { afterOther, keyInFlight, keyMismatch } from './key-in-use.ts';
 import { newRender } from './new-render.ts';
@@ -26,7 +27,7 @@ import type { ParsedRequest, UnfetchedRequest } from './parse.ts';
 import { type PutTargets, targetOf } from './put-targets.ts';
 import type { ReceivedForm } from './received-form.ts';
 import { MAX_BATCH } from './render-view.ts';
-import { storageError, storageLimitsOf } from './storage-limits.ts';
+import { storageError, storageLimitsOf } from '../limits/storage-limits.ts';
 import { asReplay, storeRequest } from './stored-request.ts';
 import { TEST_RENDERS_PER_DAY, testRendersExceeded } from './test-render-limit.ts';
 
@@ -172,6 +173,8 @@ export class RenderAcceptor {
     const acceptance = await this.#options.renders.accept(renders, { ...options, limits });
     if (acceptance.kind === 'replayed') return { id: acceptance.id, isReplay: true };
     if (acceptance.kind === 'delivered') {
+      const refusal = refusalIn(acceptance.facts);
+      if (refusal) throw refusal;
       const repeated = renders.map((render) => ({ ...render, request: asReplay(render.request, acceptance.facts) }));
       const idempotency = { ...must(options.idempotency, 'the key of a repeated request'), isRepeat: true };
       return await this.#tryAdd(caller, repeated, { ...options, idempotency });

@@ -5,6 +5,8 @@ import { type PricedMedia, priceOf } from '../account/pricing.ts';
 import { asAppError } from '../errors.ts';
 import type { FailedDecodes } from '../limits/failed-decodes.ts';
 import { type BaseLayer, composeRecipe, type RenderRecipe } from '../render/compose.ts';
+import type { RequestedLogo } from '../caption/logo.ts';
+import type { RecipeLogo } from '../render/logo.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Caller } from '../account/caller.ts';
 import type { ParsedRequest } from './parse.ts';
@@ -17,6 +19,13 @@ export interface AccountServices {
   readonly reservations: CreditReservations;
   readonly logger: Logger;
   readonly speechCaptions: SpeechCaptions;
+  /** The size of the largest file that a worker may write. */
+  readonly outputBytes: number;
+}
+
+/** The logos of accounts; see `brand/saved-logos.ts`. */
+export interface LogoImages {
+  load(accountId: string, requested: RequestedLogo | undefined): Promise<RecipeLogo | undefined>;
 }
 
 interface AccountRender {
@@ -26,6 +35,7 @@ interface AccountRender {
   readonly limits: PlanLimits;
   /** True if the render was already paid for with the same idempotency key. */
   readonly isReplay: boolean;
+  readonly logo?: RecipeLogo | undefined;
   /** Set for an asynchronous render; see `NewHold`. */
   readonly attempt?: number;
   /** Set for an asynchronous render. */
@@ -35,11 +45,15 @@ interface AccountRender {
 type AccountPart = 'source' | 'limits' | 'isStrict' | 'compose' | 'speech' | 'reserve' | 'onFailure';
 
 export function accountOrder(
-  { failedDecodes, reservations, speechCaptions }: AccountServices,
+  services: AccountServices,
   parsed: ParsedRequest,
-  { renderId, caller, limits, isReplay, attempt, kept }: AccountRender,
+  { renderId, caller, limits: allowed, isReplay, logo, attempt, kept }: AccountRender,
 ): Pick<RenderOrder<Reservation, never>, AccountPart> {
-  const { overlays, output, strict, asset } = parsed;
+  const { failedDecodes, reservations, speechCaptions } = services;
+  const { overlays, output, strict, asset, delivery } = parsed;
+  const isStored = attempt !== undefined || delivery.isLink || delivery.put !== undefined;
+  const outputBytes = Math.min(services.outputBytes, isStored ? caller.plan.limits.storedBytes : Infinity);
+  const limits = { ...allowed, outputBytes };
   const speech = parsed.speech && speechCaptions.open({ caller, speech: parsed.speech, isReplay, kept });
   return {
     source: parsed,
@@ -47,7 +61,7 @@ export function accountOrder(
     isStrict: strict,
     speech,
     compose: (base, spoken = overlays) => {
-      const recipe = composeRecipe(base, spoken, limits, { output, watermark: caller.mode === 'test' });
+      const recipe = composeRecipe(base, spoken, limits, { output, logo, watermark: caller.mode === 'test' });
       if (speech) speechSecondsOf(base);
       return recipe;
     },
@@ -79,8 +93,8 @@ function pricedOf(base: BaseLayer, recipe: RenderRecipe): PricedMedia {
 function countingUnpaid(reservation: Reservation, speech: RenderSpeech): Reservation {
   return {
     ...reservation,
-    release: async (error, durationMs) => {
-      await reservation.release(error, durationMs);
+    release: async (error, durationMs, remember) => {
+      await reservation.release(error, durationMs, remember);
       if (!asAppError(error).isCharged) await speech.endUnpaid();
     },
     breakOff: async (broken, durationMs, remember) => {

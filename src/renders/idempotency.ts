@@ -1,12 +1,14 @@
 // `Idempotency-Key`: a request that is sent twice is rendered and charged once.
 
 import { setTimeout } from 'node:timers/promises';
+import type { AppError } from '../errors.ts';
 import { must } from '../primitives/must.ts';
 import type { LazyDirectory } from '../media/work-area.ts';
 import type { Claim, Idempotency } from '../store/requests/idempotency.ts';
 import type { Remembered } from '../store/ledger/holds.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Caller } from '../account/caller.ts';
+import { refusalFacts, refusalIn, refusalOfProblem } from './charged-refusal.ts';
 import { asyncFingerprint, fingerprint } from './fingerprint.ts';
 import { afterOther, keyInFlight, keyMismatch } from './key-in-use.ts';
 import type { ReceivedForm } from './received-form.ts';
@@ -35,6 +37,8 @@ export interface Replay {
 
 /** A request that may share its idempotency key with others. */
 export interface IdempotentRequest {
+  /** Set when the first request was refused and charged. This one is refused, too, and free. */
+  readonly refusal?: AppError | undefined;
   /** Set when the request was delivered or stored before. It is free then. */
   readonly replay: Replay | undefined;
   /** Marks the delivery as running until the returned function is called; see `#claim`. */
@@ -46,6 +50,8 @@ export interface IdempotentRequest {
    * fetched asset, because the same URL may return another file later, which must not be free.
    */
   remember(headers: RenderHeaders, sha256: string | undefined): Remembered | undefined;
+  /** Returns the record of a refusal that is charged. */
+  rememberRefusal(error: AppError): Remembered | undefined;
   /** Frees the key after a failure. Never throws, because the caller must see the first error. */
   abandon(): Promise<void>;
 }
@@ -115,6 +121,7 @@ export class IdempotencyKeys {
       startDelivery: () => this.#startDelivery(slot),
       keep: async (file) => await this.#keep(renderId, file),
       remember: (headers, sha256) => ({ ...slot, facts: JSON.stringify({ ...headers, sha256 }) }),
+      rememberRefusal: (error) => ({ ...slot, facts: refusalFacts(error) }),
       abandon: async () => {
         try {
           await this.#store.abandon(slot.accountId, slot.key, renderId);
@@ -129,6 +136,8 @@ export class IdempotencyKeys {
     { renderId, facts }: Extract<Claim, { readonly kind: 'done' }>,
     directory: LazyDirectory,
   ): IdempotentRequest {
+    const refusal = refusalIn(facts);
+    if (refusal) return { ...WITHOUT_KEY, refusal };
     const { sha256, ...headers } = JSON.parse(facts) as RenderHeaders & { readonly sha256?: string };
     const restore = async (): Promise<string | undefined> => {
       await directory.make();
@@ -142,10 +151,13 @@ export class IdempotencyKeys {
     };
   }
 
-  /** The first request was asynchronous, and its render has succeeded. */
+  /** The first request was asynchronous, and its render has succeeded or was charged. */
   async #storedRequest(renderId: string, { caller, directory, signal }: KeyedRequest): Promise<IdempotentRequest> {
     const render = must(await this.#results.find(caller, renderId), 'the render of the first request');
-    const { headers } = parseResult(must(render.result, 'the result of a render that succeeded'));
+    if (render.result === undefined) {
+      return { ...WITHOUT_KEY, refusal: refusalOfProblem(must(render.error, 'the error of a render that failed')) };
+    }
+    const { headers } = parseResult(render.result);
     const restore = async (): Promise<string> => {
       await directory.make();
       const copy = directory.file('replay');
@@ -200,5 +212,6 @@ const WITHOUT_KEY: IdempotentRequest = {
   startDelivery: () => () => undefined,
   keep: async () => undefined,
   remember: () => undefined,
+  rememberRefusal: () => undefined,
   abandon: async () => undefined,
 };

@@ -4,7 +4,9 @@ import type { Form } from '../caption/field-reader.ts';
 import { type CaptionForm, parseForm, type Speech } from '../caption/form.ts';
 import type { Delivery } from '../caption/delivery-field.ts';
 import { assertFormatFits, type RequestedOutput } from '../caption/format-field.ts';
+import type { RequestedLogo } from '../caption/logo.ts';
 import type { Overlay } from '../caption/overlay.ts';
+import { refuseOwnFonts } from '../caption/style-field.ts';
 import { AppError } from '../errors.ts';
 import { type Asset, createAsset } from '../media/asset.ts';
 import { KIND_OF_FORMAT } from '../media/sniff.ts';
@@ -21,7 +23,8 @@ interface Captions {
   readonly strict: boolean;
   readonly output: RequestedOutput;
   readonly delivery: Delivery;
-  /** Set if the captions are made from what is said in the video. */
+  readonly logo: RequestedLogo | undefined;
+  /** Present when the captions come from the video's speech. */
   readonly speech: Speech | undefined;
 }
 
@@ -42,8 +45,8 @@ export function parseRequest(
   policy: Pick<FetchPolicy, 'faultOf'>,
 ): ParsedRequest | UnfetchedRequest {
   const parsed = parseForm({ ...withKind(form), speech: {} }, (url, purpose) => policy.faultOf(url, purpose));
-  const { overlays, strict, output, delivery, speech, assetUrl } = parsed;
-  return assetUrl ? { overlays, strict, output, delivery, speech, assetUrl } : onReceived(parsed, form);
+  const { overlays, strict, output, delivery, logo, speech, assetUrl } = parsed;
+  return assetUrl ? { overlays, strict, output, delivery, logo, speech, assetUrl } : onReceived(parsed, form);
 }
 
 /** Parses requests of callers that may not let the server fetch files. */
@@ -52,15 +55,31 @@ export function parseUpload(form: ReceivedForm): ParsedRequest {
   const noWebhook = { code: 'forbidden_address', detail: 'Webhooks need an API key.' } as const;
   const noPut = { code: 'forbidden_address', detail: 'put_url needs an API key.' } as const;
   const faultFor = { asset: fault, webhook: noWebhook, put: noPut };
-  return onReceived(
-    parseForm(withKind(form), (_url, purpose) => faultFor[purpose ?? 'asset']),
-    form,
-  );
+  const parsed = parseForm(withKind(form), (_url, purpose) => faultFor[purpose ?? 'asset']);
+  refuseLogo(parsed);
+  refuseOwnFonts(parsed.overlays);
+  return onReceived(parsed, form);
+}
+
+/** Only accounts have logos. */
+export function refuseLogo({ logo }: Pick<CaptionForm, 'logo'>): void {
+  if (logo === undefined) return;
+  const fault = { pointer: '#/style/logo/id', code: 'unknown_logo', detail: 'Logos need an API key.' } as const;
+  throw new AppError('invalid_fields', fault.detail, { faults: [fault] });
+}
+
+/** Returns the file of a request without captions. */
+export function acceptUpload({ asset }: ReceivedForm): Asset {
+  if (asset === undefined) {
+    const fault = { pointer: '#/asset', code: 'required', detail: 'Send a file in asset.' } as const;
+    throw new AppError('invalid_fields', fault.detail, { faults: [fault] });
+  }
+  return acceptAsset(asset, {});
 }
 
 function onReceived(parsed: CaptionForm, form: ReceivedForm): ParsedRequest {
-  const { overlays, strict, output, delivery, speech } = parsed;
-  const captions = { overlays, strict, output, delivery, speech };
+  const { overlays, strict, output, delivery, logo, speech } = parsed;
+  const captions = { overlays, strict, output, delivery, logo, speech };
   if (form.asset) return { ...captions, asset: acceptAsset(form.asset, output), canvas: undefined };
   const canvas = { kind: 'canvas', ...must(parsed.canvas, 'the size of the canvas') } as const;
   return { ...captions, asset: undefined, canvas };
@@ -68,10 +87,10 @@ function onReceived(parsed: CaptionForm, form: ReceivedForm): ParsedRequest {
 
 /** Replaces the URL with the fetched file. Only now is it known what the requested format must fit. */
 export function withFetched(request: UnfetchedRequest, file: ReceivedFile): ParsedRequest {
-  const { overlays, strict, output, delivery, speech } = request;
+  const { overlays, strict, output, delivery, logo, speech } = request;
   const asset = acceptAsset(file, output);
   assertFormatFits(output, outputSourceOf(file));
-  return { overlays, strict, output, delivery, speech, asset, canvas: undefined };
+  return { overlays, strict, output, delivery, logo, speech, asset, canvas: undefined };
 }
 
 /** Webhooks exist only for stored renders. */

@@ -133,6 +133,8 @@ async function addSpeech(
 ): Promise<CaptionedRecipe> {
   const { source, lease, directory, signal, onWaiting, isStrict, keepsCaptions } = order;
   const sound = silent.kind === 'video' ? composeSoundRecipe(silent) : undefined;
+  // What would be refused afterwards is refused before the service is paid.
+  lease.assertFeasible(silent);
   order.onStep?.('transcribe');
   const asset = must(source.asset, 'the video of captions from speech');
   const tools = { lease, directory, signal, asset, onWaiting };

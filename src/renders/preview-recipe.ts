@@ -4,22 +4,42 @@
 import { wordCount } from '../caption/captions-field.ts';
 import { parseForm } from '../caption/form.ts';
 import type { Overlay } from '../caption/overlay.ts';
+import type { RequestedLogo } from '../caption/logo.ts';
+import { refuseOwnFonts } from '../caption/style-field.ts';
 import { LAYOUT_FIELDS } from '../caption/request-fields.ts';
 import { AppError } from '../errors.ts';
 import { must } from '../primitives/must.ts';
+import type { RecipeLogo } from '../render/logo.ts';
 import { composeMomentRecipe, composeTransparentRecipe, type TransparentRecipe } from '../render/recipe.ts';
+import { refuseLogo } from './parse.ts';
 import type { ReceivedForm } from './received-form.ts';
 
 const MAX_PREVIEWED_CUES = 100;
 const MAX_PREVIEWED_WORDS = 1_000;
 
-/** `query.at` is the time of the frame in milliseconds. The default is the first frame. */
-export function composePreview(form: ReceivedForm, query: unknown): TransparentRecipe {
-  const { overlays, canvas, duration } = parseForm({ ...form, allowed: LAYOUT_FIELDS });
+/** Loads the logo of an account. */
+type LoadLogo = (requested: RequestedLogo | undefined) => Promise<RecipeLogo | undefined>;
+
+/** `query.at` is the time of the frame in milliseconds. The default is the first frame. Visitors without an account have no logos and fonts. */
+export async function composePreview(
+  form: ReceivedForm,
+  query: unknown,
+  loadLogo?: LoadLogo,
+): Promise<TransparentRecipe> {
+  const parsed = parseForm({ ...form, allowed: LAYOUT_FIELDS });
+  const { overlays, canvas, duration } = parsed;
+  if (loadLogo === undefined) {
+    refuseLogo(parsed);
+    refuseOwnFonts(overlays);
+  }
   assertFewCues(overlays);
   const size = must(canvas, 'the size of the canvas');
-  if (duration === undefined) return composeTransparentRecipe(size, overlays);
-  return composeMomentRecipe(size, overlays, { lastFrame: duration, milliseconds: timeIn(query) });
+  const logo = await loadLogo?.(parsed.logo);
+  const recipe =
+    duration === undefined
+      ? composeTransparentRecipe(size, overlays)
+      : composeMomentRecipe(size, overlays, { lastFrame: duration, milliseconds: timeIn(query) });
+  return logo ? { ...recipe, logo } : recipe;
 }
 
 /** Every cue is laid out, which would occupy a worker too long for a free request. */

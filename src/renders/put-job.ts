@@ -27,9 +27,9 @@ export interface PutJobDependencies {
 
 /** The pauses after a try that failed. The last try has none. */
 const PAUSES_MS = [1_000, 5_000];
-/** Trouble of our own has longer pauses, and an end. */
-const OWN_PAUSE_MS = 10_000;
-const OWN_TROUBLE_MS = 3_600_000;
+/** While the server's own storage or database fails, pauses are longer. After an hour, the delivery fails. */
+const SERVER_FAILURE_PAUSE_MS = 10_000;
+const MAX_SERVER_FAILURE_MS = 3_600_000;
 
 type PutFacts = NonNullable<RenderResult['put']>;
 
@@ -64,25 +64,25 @@ export class PutJob implements LeasedJob {
         logger.info(this.entry, 'delivery of a file taken over');
         return;
       }
-      await this.#endOwnTrouble(asAppError(cause), control).catch((err: unknown) => {
+      await this.#retryAfterServerFailure(asAppError(cause), control).catch((err: unknown) => {
         logger.warn({ ...this.entry, err }, 'end of a delivery not written, left to its lease');
       });
     }
   }
 
   /** The server stops, or its storage or database is unavailable. The receiver isn't to blame, so the try doesn't count. */
-  async #endOwnTrouble(error: AppError, { write }: JobControl): Promise<void> {
+  async #retryAfterServerFailure(error: AppError, { write }: JobControl): Promise<void> {
     const { renders, logger } = this.#dependencies;
     const { code } = error;
     if (code !== 'shutting_down' && this.#isLate()) return await this.#fail(this.#facts, error, write);
-    const delayMs = code === 'shutting_down' ? 0 : OWN_PAUSE_MS;
+    const delayMs = code === 'shutting_down' ? 0 : SERVER_FAILURE_PAUSE_MS;
     const err = error.cause ?? error;
     logger.warn({ ...this.entry, code, delayMs, err }, 'delivery of a file interrupted, retrying');
     await renders.giveBack(this.#claim.attempt, delayMs);
   }
 
   #isLate(): boolean {
-    return Date.now() - Date.parse(this.#facts.readyAt) >= OWN_TROUBLE_MS;
+    return Date.now() - Date.parse(this.#facts.readyAt) >= MAX_SERVER_FAILURE_MS;
   }
 
   get #facts(): PutFacts {

@@ -32,6 +32,8 @@ export interface ReservationRequest {
 export interface Reservation extends Payment {
   readonly credits: number;
   readonly remaining: number;
+  /** `remember` is stored with a refusal that is charged. */
+  release(error: unknown, durationMs: number, remember?: Remembered): Promise<void>;
   settle(durationMs: number, remember?: Remembered): Promise<void>;
   /** Called when a stored render has taken the reservation over. */
   handOver(): void;
@@ -83,13 +85,15 @@ export class CreditReservations {
       handOver: () => {
         isEnded = true;
       },
-      release: async (error, durationMs) => {
+      release: async (error, durationMs, remember) => {
         if (isEnded) return;
         isEnded = true;
         const ending: Ending = { outcome: outcomeOf(error), durationMs };
         const isCharged = error instanceof AppError && error.isCharged;
         await this.#end(renderId, async () =>
-          isCharged ? await this.#ledger.settle(renderId, ending) : await this.#ledger.release(renderId, ending),
+          isCharged
+            ? await this.#ledger.settle(renderId, ending, remember)
+            : await this.#ledger.release(renderId, ending),
         );
       },
       breakOff: async (broken, durationMs, remember) => {

@@ -1,7 +1,8 @@
-// Deletes what is no longer needed: assets of ended renders, expired results, objects that a crash left behind, and old
-// records. Several servers may do this at the same time.
+// Deletes the files and records that nothing uses: assets of ended renders, expired results, deleted logos and fonts, objects that a
+// crash left behind, and old records. Several servers may do this at the same time.
 
 import type { ObjectStorage } from '../storage/object-storage.ts';
+import { BRAND_FOLDER, type BrandFiles } from '../store/brand/brand-files.ts';
 import type { Renders } from '../store/renders/renders.ts';
 import type { Logger } from '../telemetry/logger.ts';
 
@@ -13,21 +14,34 @@ const ORPHAN_AFTER_MS = DAY_MS;
 
 export interface RetentionOptions {
   readonly renders: Pick<Renders, 'expiredObjects' | 'markDeleted' | 'orphans' | 'deleteBefore'>;
+  readonly brandFiles: Pick<BrandFiles, 'expiredObjects' | 'markDeleted' | 'orphans'>;
   readonly storage: Pick<ObjectStorage, 'delete' | 'list'>;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
+/** Returns how many were deleted. */
 export async function deleteExpiredObjects(options: RetentionOptions): Promise<number> {
-  const { renders } = options;
+  return (await deleteExpired(options.renders, options)) + (await deleteExpired(options.brandFiles, options));
+}
+
+interface ExpiringObjects<Expired> {
+  expiredObjects(count: number): Promise<Expired[]>;
+  markDeleted(object: Expired): Promise<void>;
+}
+
+async function deleteExpired<Expired extends { readonly name: string; readonly renderId?: string }>(
+  owner: ExpiringObjects<Expired>,
+  options: RetentionOptions,
+): Promise<number> {
   const deletion = new Deletion(options);
   for (;;) {
     // Objects that couldn't be deleted are found again.
-    const objects = await renders.expiredObjects(BATCH + deletion.failed.size);
+    const objects = await owner.expiredObjects(BATCH + deletion.failed.size);
     const page = objects.filter(({ name }) => !deletion.failed.has(name));
     let deleted = 0;
     for (const object of page) {
       if (!(await deletion.tryDelete(object.name, object.renderId))) continue;
-      await renders.markDeleted(object);
+      await owner.markDeleted(object);
       deleted += 1;
     }
     if (page.length > 0 && deleted === 0) throw deletion.lastError;
@@ -41,12 +55,13 @@ export async function deleteOldRecords(options: RetentionOptions, now = new Date
 }
 
 async function deleteOrphans(options: RetentionOptions, now: Date): Promise<void> {
-  const { renders, storage } = options;
+  const { renders, brandFiles, storage } = options;
   const deletion = new Deletion(options);
-  for (const folder of ['assets', 'outputs', 'targets']) {
+  const owners = { assets: renders, outputs: renders, targets: renders, [BRAND_FOLDER]: brandFiles };
+  for (const [folder, owner] of Object.entries(owners)) {
     for await (const { name, modifiedAt } of storage.list(folder)) {
       if (now.getTime() - modifiedAt.getTime() < ORPHAN_AFTER_MS) continue;
-      for (const orphan of await renders.orphans([name])) await deletion.tryDelete(orphan);
+      for (const orphan of await owner.orphans([name])) await deletion.tryDelete(orphan);
       if (deletion.deleted === 0 && deletion.failed.size === BATCH) throw deletion.lastError;
     }
   }

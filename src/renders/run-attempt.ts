@@ -15,7 +15,7 @@ import type { Accounts } from '../store/accounts/accounts.ts';
 import type { Caller } from '../account/caller.ts';
 import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
 import type { DiskReservation, UploadBudget } from './upload-budget.ts';
-import { type AccountServices, accountOrder, logWarnings } from './account-order.ts';
+import { type AccountServices, accountOrder, type LogoImages, logWarnings } from './account-order.ts';
 import { assertSameAsset, fetchAsset } from './fetch-asset.ts';
 import { parseRequest, type ParsedRequest } from './parse.ts';
 import type { ReceivedFile } from '../media/receive-asset.ts';
@@ -28,6 +28,7 @@ import { replayOf, restoreRequest, transcriptOf, withTranscript } from './stored
 export interface AttemptDependencies extends AccountServices {
   readonly accounts: Pick<Accounts, 'find'>;
   readonly results: StoredResults;
+  readonly logos: LogoImages;
   readonly storage: ObjectStorage;
   readonly fetcher: AssetFetcher;
   readonly workArea: WorkArea;
@@ -147,7 +148,8 @@ async function renderAndStore(
   const isReplay = replayOf(render.request) !== undefined;
   const limits = asyncLimits(caller.plan.limits);
   const kept = keptTranscript(dependencies, { attempt, render }, listener);
-  const paying = { renderId, caller, limits, isReplay, attempt: attempt.number, kept };
+  const logo = await dependencies.logos.load(caller.accountId, parsed.logo);
+  const paying = { renderId, caller, limits, isReplay, logo, attempt: attempt.number, kept };
   const order = accountOrder(dependencies, parsed, paying);
   return await performRender({
     ...order,

@@ -1,4 +1,4 @@
-// The transcript that test keys get, so that trying captions from speech costs nobody anything.
+// The transcript that test keys get, so that trying captions from speech is free and sends no sound anywhere.
 
 import type { SpokenTranscript } from '../caption/words/spoken.ts';
 

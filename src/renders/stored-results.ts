@@ -15,7 +15,7 @@ import type { FinishedRender } from './perform-render.ts';
 import { type PutTargets, targetOf } from './put-targets.ts';
 import type { ReceivedForm } from './received-form.ts';
 import { resultOf } from './render-result.ts';
-import { storageError, storageLimitsOf, type StorageUse } from './storage-limits.ts';
+import { storageError, storageLimitsOf, type StorageUse } from '../limits/storage-limits.ts';
 import { storeRequest } from './stored-request.ts';
 
 export interface StoredResultsOptions {

@@ -8,6 +8,7 @@ import type { LazyDirectory } from '../media/work-area.ts';
 import { must } from '../primitives/must.ts';
 import type { BaseLayer } from '../render/compose.ts';
 import { composeLayoutRecipe } from '../render/recipe.ts';
+import type { RecipeLogo } from '../render/logo.ts';
 import type { RenderFacts } from '../render/render.ts';
 import { strictWarnings } from '../render/warnings.ts';
 
@@ -20,16 +21,17 @@ interface Captions {
   readonly overlays: readonly Overlay[];
   /** Seconds from the first frame of a video to its last. */
   readonly lastFrame?: number | undefined;
+  readonly logo?: RecipeLogo | undefined;
 }
 
 /** Lays the captions out in a worker, because the server process has no fonts. */
 export async function layoutOf(
   { lease, directory }: LayoutWork,
   { width, height }: Pick<BaseLayer, 'width' | 'height'>,
-  { overlays, lastFrame }: Captions,
+  { overlays, lastFrame, logo }: Captions,
 ): Promise<RenderFacts> {
   await directory.make();
-  const recipe = composeLayoutRecipe({ width, height }, overlays, lastFrame);
+  const recipe = composeLayoutRecipe({ width, height }, overlays, { lastFrame, logo });
   return await lease.render({ recipe, asset: undefined, output: directory.file('layout') });
 }
 

@@ -101,6 +101,7 @@ export const TABLES: readonly Table[] = [
   table('webhook_attempts', 'delivery_id number', 'at duration_ms request_headers status content_type response error'),
   table('styles', 'account_id name', 'version updated_at deleted_at'),
   table('style_versions', 'account_id name version', 'style created_at used_at'),
+  table('brand_files', 'id', 'account_id kind bytes sha256 facts created_at deleted_at'),
   table('incidents', 'id', 'title impact started_at ended_at'),
   table('incident_updates', 'incident_id number', 'at body'),
   table('audit', 'seq', 'at actor action account_id subject details'),

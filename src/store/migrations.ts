@@ -2,7 +2,7 @@
 // version whose programs still work with it, so that two versions of the program can run side by side during a rollout.
 
 import { ACCOUNTS, APPROVAL_AND_KEY_CREATORS, CUSTOMER_REVISIONS, SUBSCRIPTIONS } from './accounts/migrations.ts';
-import { SAVED_STYLES } from './brand/migrations.ts';
+import { BRAND_FILES, SAVED_STYLES } from './brand/migrations.ts';
 import {
   LINKED_IDENTITIES,
   PASSKEYS,
@@ -184,6 +184,7 @@ export const MIGRATIONS: readonly Migration[] = [
   SAVED_STYLES,
   INCIDENTS,
   PUT_TARGETS,
+  BRAND_FILES,
 ];
 
 export interface SchemaState {

@@ -16,6 +16,7 @@ import { PaymentEvents } from './accounts/payment-events.ts';
 import { PendingWrites } from './ledger/pending-writes.ts';
 import { PostgresLimits } from './postgres-limits.ts';
 import { Renders } from './renders/renders.ts';
+import { BrandFiles } from './brand/brand-files.ts';
 import { Styles } from './brand/styles.ts';
 import { RequestLog } from './requests/request-log.ts';
 import { Passkeys } from './people/passkeys.ts';
@@ -49,6 +50,7 @@ export interface Store {
   readonly sessions: Sessions;
   readonly requests: RequestLog;
   readonly styles: Styles;
+  readonly brandFiles: BrandFiles;
   readonly webhookEndpoints: WebhookEndpoints;
   readonly webhookDeliveries: WebhookDeliveries;
   readonly creditNotices: CreditNotices;
@@ -88,6 +90,7 @@ export function createStore(
     sessions: new Sessions(engine, clock),
     requests: new RequestLog(engine),
     styles: new Styles(engine, clock),
+    brandFiles: new BrandFiles(engine, clock),
     webhookEndpoints: new WebhookEndpoints(engine, clock, box),
     webhookDeliveries: new WebhookDeliveries(engine, clock, owner, box),
     creditNotices: new CreditNotices(engine, clock),

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { parseUrlField } from '../caption/asset-url.ts';
 import { typeName } from '../caption/quote.ts';
-import { AppError, type FieldFault } from '../errors.ts';
+import { AppError, type FieldFault, invalidFields } from '../errors.ts';
 import { assertRate } from '../limits/assert-rate.ts';
 import { must } from '../primitives/must.ts';
 import type { Actor } from '../store/audit.ts';
@@ -11,10 +11,12 @@ import type { Limits } from '../store/limits.ts';
 import type { Store } from '../store/store.ts';
 import {
   type DeliveryDetails,
+  type DeliveryFilter,
   type DeliveryPage,
   WEBHOOK_EVENTS,
   type WebhookDelivery,
   type WebhookEndpoint,
+  type WebhookEndpointChange,
   type WebhookEventType,
   type WebhookSecret,
 } from '../store/webhooks/webhook.ts';
@@ -25,6 +27,8 @@ export const MAX_ENDPOINTS = 20;
 const MAX_FAULTS = 20;
 /** The limit of test events and webhooks that are sent again, per account. */
 const SENDS_PER_MINUTE = 30;
+/** How many failed webhooks are sent again at once. */
+export const MAX_SENT_TOGETHER = 500;
 
 export interface WebhookChangesOptions {
   readonly store: Pick<Store, 'accounts' | 'webhookEndpoints' | 'webhookDeliveries'>;
@@ -50,13 +54,17 @@ export class WebhookChanges {
 
   /** Reports the faults of all fields together. */
   check(url: unknown, events: unknown): CheckedEndpoint {
+    const checked = this.checkChange({ url: url ?? null, events: events ?? [] });
+    return { url: must(checked.url, 'the URL'), events: must(checked.events, 'the events') };
+  }
+
+  /** Like `check`, without the fields that are undefined. */
+  checkChange({ url, events }: { readonly url?: unknown; readonly events?: unknown }): WebhookEndpointChange {
     const faults: FieldFault[] = [];
-    const parsed = this.#checkUrl(url, faults);
-    const wanted = checkEvents(events ?? [], faults);
-    const [first] = faults;
-    if (first === undefined) return { url: must(parsed, 'the URL').href, events: wanted };
-    const summary = faults.length === 1 ? first.detail : `The request has ${faults.length} errors.`;
-    throw new AppError('invalid_fields', summary, { faults });
+    const parsed = url === undefined ? undefined : this.#checkUrl(url, faults);
+    const wanted = events === undefined ? undefined : checkEvents(events ?? [], faults);
+    if (faults.length > 0) throw invalidFields(faults);
+    return { url: parsed?.href, events: wanted };
   }
 
   async create(
@@ -74,8 +82,14 @@ export class WebhookChanges {
     return { endpoint: await this.find(accountId, id), secret };
   }
 
-  async update(accountId: string, endpointId: string, checked: CheckedEndpoint, actor: Actor): Promise<void> {
-    if (!(await this.#endpoints.update({ id: endpointId, accountId, ...checked }, actor))) throw noEndpoint();
+  async update(
+    accountId: string,
+    endpointId: string,
+    change: WebhookEndpointChange,
+    actor: Actor,
+  ): Promise<WebhookEndpoint> {
+    if (!(await this.#endpoints.update(accountId, endpointId, change, actor))) throw noEndpoint();
+    return await this.find(accountId, endpointId);
   }
 
   async list(accountId: string): Promise<WebhookEndpoint[]> {
@@ -149,20 +163,36 @@ export class WebhookChanges {
     return delivery;
   }
 
+  /** Sends the newest failed deliveries again whose endpoints are enabled, up to a limit. Returns how many. */
+  async sendFailedAgain(accountId: string, filter: Omit<DeliveryFilter, 'status'>): Promise<number> {
+    await this.#assertActive(accountId);
+    const detail = 'Failed webhooks can be sent again together once per minute. Try again later.';
+    await assertRate(this.#options.limits, `${accountId} failed webhooks`, { burst: 1, windowMs: 60_000 }, detail);
+    const page = { ...filter, status: 'failed', isSendable: true, limit: MAX_SENT_TOGETHER } as const;
+    let sent = 0;
+    for (const { id } of await this.#deliveries.list(accountId, page)) {
+      // The endpoint may have been disabled since.
+      if (await this.#deliveries.sendAgain(accountId, id)) sent += 1;
+    }
+    return sent;
+  }
+
   /** Users choose the receivers, so these requests are limited like those of renders. */
   async #assertMaySend(accountId: string): Promise<void> {
-    const { store, limits } = this.#options;
-    if ((await store.accounts.find(accountId))?.state === 'suspended') {
-      throw new AppError('key_suspended', 'The account is suspended, so it can send no webhooks.');
-    }
+    await this.#assertActive(accountId);
     const rate = { burst: SENDS_PER_MINUTE, windowMs: 60_000 };
     const detail = `An account can send ${SENDS_PER_MINUTE} webhooks per minute by hand. Try again later.`;
-    await assertRate(limits, `${accountId} webhooks`, rate, detail);
+    await assertRate(this.#options.limits, `${accountId} webhooks`, rate, detail);
+  }
+
+  async #assertActive(accountId: string): Promise<void> {
+    if ((await this.#options.store.accounts.find(accountId))?.state !== 'suspended') return;
+    throw new AppError('key_suspended', 'The account is suspended, so it can send no webhooks.');
   }
 
   #checkUrl(value: unknown, faults: FieldFault[]): URL | undefined {
     const pointer = '#/url';
-    if (value === undefined || value === null) {
+    if (value === null) {
       faults.push({ pointer, code: 'required', detail: 'url is required: where to send webhooks.' });
       return undefined;
     }

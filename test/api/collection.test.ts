@@ -23,7 +23,7 @@ async function belongings(): Promise<unknown> {
     expect([address, response.status]).toEqual([address, 200]);
     return await response.json();
   };
-  const lists = ['/v1/renders', '/v1/styles', '/v1/webhook-endpoints', '/v1/webhook-secret'];
+  const lists = ['/v1/renders', '/v1/styles', '/v1/logos', '/v1/fonts', '/v1/webhook-endpoints', '/v1/webhook-secret'];
   const { credits } = (await read('/v1/usage')) as { credits: unknown };
   return [credits, ...(await Promise.all(lists.map(read)))];
 }

@@ -1,5 +1,6 @@
 // Files that are ready to post: any frame size, covers of videos, limits of the size.
 
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -142,6 +143,28 @@ describe('max_bytes', () => {
       expect(response.headers.get('x-credits-charged')).toBe('1');
     },
   );
+
+  it('charges it once, however it is repeated with the same idempotency key', async () => {
+    const noise = await noisyJpeg(2_000, 1_500);
+    const fields = { asset: noise, text: 'Hello', format: 'jpeg', max_bytes: '20000' };
+    const send = async (more: Readonly<Record<string, string>>, key: string): Promise<unknown[]> => {
+      const response = await post(server, form({ ...fields, ...more }), { headers: { 'idempotency-key': key } });
+      const { code, limit } = await problemOf(response);
+      const isReplay = response.headers.get('idempotency-replayed');
+      return [response.status, code, limit, response.headers.get('x-credits-charged'), isReplay];
+    };
+    const refused = [422, 'cannot_fit', 20_000];
+    const waiting = randomUUID();
+    expect(await send({}, waiting)).toEqual([...refused, '1', null]);
+    expect(await send({}, waiting)).toEqual([...refused, '0', 'true']);
+    expect((await send({ async: 'true' }, waiting)).slice(0, 4)).toEqual([...refused, '0']);
+    const background = randomUUID();
+    const accepted = await post(server, form({ ...fields, async: 'true' }), {
+      headers: { 'idempotency-key': background },
+    });
+    expect(accepted.status).toBe(202);
+    expect(await send({}, background)).toEqual([...refused, '0', 'true']);
+  });
 
   it('charges an asynchronous one, too', async () => {
     const noise = await noisyJpeg(2_000, 1_500);

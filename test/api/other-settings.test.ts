@@ -1,11 +1,14 @@
 // One server with all optional features switched off, and with unusual settings for the rest.
 
+import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../free-port.ts';
 import { form, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
 import { scrape } from '../scrape.ts';
 
+const LOGO = path.resolve(import.meta.dirname, '../../examples/brand-kit/logo.png');
 const OVERLAY = { text: 'Hello', width: '64', height: '64' };
 
 let server: RunningServer;
@@ -33,6 +36,20 @@ it('refuses asynchronous requests and links when they are off', async () => {
   expect(await problemOf(await post(server, form({ ...OVERLAY, async: 'true' })))).toMatchObject(disabled);
   expect(await problemOf(await post(server, form({ ...OVERLAY, deliver: 'url' })))).toMatchObject(disabled);
   expect((await post(server, form(OVERLAY))).status).toBe(200);
+});
+
+it('stores and draws logos when asynchronous requests are off, but not for a marketplace', async () => {
+  const body = new FormData();
+  body.append('asset', new Blob([new Uint8Array(readFileSync(LOGO))]), 'logo.png');
+  const logos = `${server.url}/v1/logos`;
+  const uploaded = await fetch(logos, { method: 'POST', headers: { 'x-api-key': server.key }, body });
+  expect(uploaded.status).toBe(201);
+  const { id } = (await uploaded.json()) as { id: string };
+  const style = JSON.stringify({ logo: { id } });
+  expect((await post(server, form({ ...OVERLAY, style }))).status).toBe(200);
+  const headers = { 'x-bazaar-proxy-secret': 's', 'x-bazaar-user': 'ann', 'x-bazaar-subscription': 'PRO' };
+  const refused = await fetch(logos, { method: 'POST', headers, body });
+  expect(await problemOf(refused)).toMatchObject({ status: 403, code: 'server_key_required' });
 });
 
 it('fetches nothing when STORYBAR_FETCH is off', async () => {

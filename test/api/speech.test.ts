@@ -228,6 +228,7 @@ describe('captions from speech that are refused', () => {
       'invalid_fields',
     ],
     ['text beside them', () => auto({ text: 'Hi' }), 400, 'invalid_fields'],
+    ['a cover', () => auto({ at: '1', format: 'png' }), 400, 'invalid_fields'],
   ])('%s is refused before anything is sent or reserved', async (_what, body, status, code) => {
     const caller = await account();
     const problem = await problemOf(await post(caller, body()));

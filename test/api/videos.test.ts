@@ -25,7 +25,7 @@ beforeAll(async () => {
   };
   clip = make('clip.mp4', { width: 320, height: 240, frames: 12 });
   server = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_VIDEO_WORKERS: '1' });
-}, 120_000);
+});
 afterAll(async () => {
   await server.stop();
   rmSync(folder, { recursive: true, force: true });

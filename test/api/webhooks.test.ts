@@ -130,6 +130,15 @@ describe('an endpoint', () => {
     const page = await result<{ deliveries: Delivery[]; next_cursor: string | null }>(call('GET', list), 200);
     expect(page.deliveries.map((one) => one.id)).toEqual([id]);
     expect(page.next_cursor).toBeNull();
+    const of = async (filter: string): Promise<string[]> => {
+      const found = await result<{ deliveries: Delivery[] }>(call('GET', `${list}&${filter}`), 200);
+      return found.deliveries.map((one) => one.id);
+    };
+    expect(await of('status=succeeded&type=webhook.test')).toEqual([id]);
+    expect(await of('status=failed')).toEqual([]);
+    expect(await of('type=render.failed')).toEqual([]);
+    const wrong = await problemOf(await call('GET', `${list}&status=lost`));
+    expect(wrong.errors).toMatchObject([{ pointer: '#/status', code: 'invalid_choice' }]);
   });
 
   it('an endpoint that responds with 410 is disabled, and works again when it is enabled', async () => {
@@ -180,6 +189,40 @@ describe('an endpoint', () => {
     ]);
     const invalid = await problemOf(await call('POST', `${of}/rotate-secret`, { overlap_seconds: 1e9, x: 1 }));
     expect(invalid).toMatchObject({ status: 400, errors: [{ pointer: '#/x', code: 'unknown_field' }] });
+  });
+});
+
+describe('PATCH of an endpoint', () => {
+  it('PATCH changes the URL or the events of an endpoint, and keeps the rest and its secret', async () => {
+    const { secret, ...created } = await createEndpoint('/before', ['render.failed']);
+    const of = `/v1/webhook-endpoints/${created.id}`;
+    const url = `${receiver.url}/after`;
+    expect(await result(call('PATCH', of, { url }), 200)).toEqual({ ...created, url });
+    expect(await result(call('PATCH', of, { events: [] }), 200)).toEqual({ ...created, url, events: [] });
+    expect(await result(call('PATCH', of, {}), 200)).toEqual({ ...created, url, events: [] });
+    await result(call('POST', `${of}/test`), 202);
+    const [webhook] = await until(() => (received('/after').length > 0 ? received('/after') : undefined));
+    new Webhook(secret).verify(webhook?.body ?? '', webhook?.headers as Record<string, string>);
+    expect(received('/before')).toEqual([]);
+  });
+
+  it('PATCH reports every fault, and changes nothing then', async () => {
+    const { secret, ...created } = await createEndpoint('/kept');
+    expect(secret).toMatch(/^whsec_/u);
+    const of = `/v1/webhook-endpoints/${created.id}`;
+    const faulty = await problemOf(await call('PATCH', of, { url: 'http://10.0.0.1/', events: ['render.failed', 7] }));
+    expect(faulty).toMatchObject({
+      status: 400,
+      errors: [
+        { pointer: '#/url', code: 'forbidden_address' },
+        { pointer: '#/events/1', code: 'invalid_choice' },
+      ],
+    });
+    const removed = await problemOf(await call('PATCH', of, { url: null }));
+    expect(removed.errors).toMatchObject([{ pointer: '#/url', code: 'required' }]);
+    const unknown = await problemOf(await call('PATCH', of, { status: 'disabled' }));
+    expect(unknown.errors).toMatchObject([{ pointer: '#/status', code: 'unknown_field' }]);
+    expect(await result(call('GET', of), 200)).toEqual(created);
   });
 });
 
@@ -254,6 +297,7 @@ describe('the API of webhooks', () => {
     const attempts = [
       ['GET', of],
       ['DELETE', of],
+      ['PATCH', of],
       ['POST', `${of}/test`],
       ['POST', `${of}/enable`],
       ['POST', `${of}/rotate-secret`],
@@ -261,7 +305,7 @@ describe('the API of webhooks', () => {
       ['POST', `/v1/webhook-deliveries/${id}/resend`],
     ] as const;
     for (const [method, address] of attempts) {
-      const problem = await problemOf(await call(method, address, undefined, other.key));
+      const problem = await problemOf(await call(method, address, method === 'PATCH' ? {} : undefined, other.key));
       expect([address, problem.status, problem.code]).toEqual([address, 404, 'webhook_not_found']);
     }
     const empty = { deliveries: [], next_cursor: null };

@@ -191,7 +191,7 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
     expect(await page.getByRole('alert').textContent()).toContain('has the ID nothing');
     await page.goto('/dashboard/requests');
     await render();
-    await expect.poll(async () => await row.count(), { timeout: 60_000 }).toBe(2);
+    await expect.poll(async () => await row.count()).toBe(2);
     expect(complaints).toEqual([]);
     await page.context().close();
   });

@@ -89,7 +89,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     // Alt ignores the guides.
     await page.keyboard.down('Alt');
     await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2 + 60, { steps: 6 });
-    expect(await page.locator('canvas[data-moving]').isVisible()).toBe(true);
+    await expect.poll(() => page.locator('canvas[data-moving]').isVisible()).toBe(true);
     await afterPreview(() => page.mouse.up());
     await page.keyboard.up('Alt');
     const dropped = Number(await position(1).inputValue());
@@ -114,14 +114,14 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     await page.keyboard.press('Shift+ArrowDown');
     await afterPreview(() => page.keyboard.press('PageDown'));
     expect(Number(await position(1).inputValue())).toBeCloseTo(66, 0);
-    expect(await handle(1).getAttribute('aria-valuenow')).toBe('66');
+    await expect.poll(() => handle(1).getAttribute('aria-valuenow')).toBe('66');
     await afterPreview(() => page.keyboard.press('Home'));
-    expect(await position(1).inputValue()).toBe('0');
+    await expect.poll(() => position(1).inputValue()).toBe('0');
     await page.getByRole('button', { name: 'Add caption' }).focus();
     await page.keyboard.press('Enter');
     // The new caption already has the focus.
     await afterPreview(() => page.keyboard.type('By keyboard'));
-    expect(await handle(2).getAttribute('aria-label')).toBe('Caption bar 2: By keyboard');
+    await expect.poll(() => handle(2).getAttribute('aria-label')).toBe('Caption bar 2: By keyboard');
     await page.getByRole('button', { name: 'Remove caption 2' }).focus();
     await page.keyboard.press('Enter');
     await expect.poll(() => handle(2).count()).toBe(0);
@@ -135,11 +135,13 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
   it('the playground accepts right-to-left text and emoji, and reports unsupported characters', async () => {
     await open();
     await afterPreview(() => caption(1).fill('شروق الشمس ☀️ 👨‍👩‍👧‍👦'));
-    expect(await page.locator('[data-count]').first().textContent()).toBe('14 / 180');
+    await expect.poll(() => page.locator('[data-count]').first().textContent()).toBe('14 / 180');
     expect(await page.evaluate(`getComputedStyle(document.querySelector('[data-text]')).direction`)).toBe('rtl');
     expect(await page.getByRole('status').textContent()).toBe('');
     await afterPreview(() => caption(1).fill('a \u{f0000} b'));
-    expect(await page.getByRole('status').textContent()).toBe("1 character isn't supported and will appear as a box.");
+    await expect
+      .poll(() => page.getByRole('status').textContent())
+      .toBe("1 character isn't supported and will appear as a box.");
     expect(await snippet('typescript')).toContain("'a \u{f0000} b'");
     expect(visited.complaints).toEqual([]);
   });
@@ -153,13 +155,13 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     await page.getByRole('button', { name: 'Render', exact: true }).click();
     const link = page.getByRole('link', { name: 'Download' });
     await link.waitFor();
-    expect(await link.getAttribute('download')).toBe('my photo-captioned.png');
+    await expect.poll(() => link.getAttribute('download')).toBe('my photo-captioned.png');
     const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
     const { width, height } = await decode(readFileSync(await download.path()));
     expect({ width, height }).toEqual({ width: 300, height: 400 });
     const preview = [await sourceOf('[data-media] img'), await sourceOf('img[data-overlay]')];
     // The browser blends premultiplied colors, so its rounding may differ by one.
-    expect(await difference(preview, [await sourceOf('[data-result-media] img')])).toBeLessThanOrEqual(1);
+    expect(await difference(preview, [await sourceOf('[data-result-media] img.after')])).toBeLessThanOrEqual(1);
     const headers = await page.locator('[data-headers]').textContent();
     expect(headers).toMatch(/x-render-duration-ms\d+/u);
     expect(headers).toContain('server-timing');
@@ -189,10 +191,10 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.locator('summary', { hasText: 'API key' }).click();
     await page.locator('[data-key]').fill(server.key);
-    expect(await page.locator('[data-price]').textContent()).toMatch(/^\d\.\d s = 1 credit\.$/u);
+    await expect.poll(() => page.locator('[data-price]').textContent()).toMatch(/^\d\.\d s = 1 credit\.$/u);
     await page.getByRole('button', { name: 'Render', exact: true }).click();
-    await page.locator('[data-result-media] video').waitFor();
-    expect(await page.locator('[data-headers]').textContent()).toContain('video/mp4');
+    await page.locator('[data-result-media] video.after').waitFor();
+    await expect.poll(() => page.locator('[data-headers]').textContent()).toContain('video/mp4');
     // The key isn't stored in the document or in local storage.
     expect(
       await page.evaluate('document.documentElement.outerHTML + JSON.stringify({ ...localStorage })'),
@@ -232,7 +234,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     await page.getByLabel('Start of caption 1 in seconds').fill('1.5');
     await page.getByLabel('End of caption 1 in seconds').fill('2');
     const code = page.locator('[data-language="curl"] code');
-    expect(await code.textContent()).toContain('"start":1.5,"end":2');
+    await expect.poll(() => code.textContent()).toContain('"start":1.5,"end":2');
     await page.locator('summary', { hasText: 'Subtitles' }).click();
     await page.locator('[data-captions-file]').setInputFiles(path.join(EXAMPLES, 'subtitles.srt'));
     await expect.poll(() => code.textContent()).toContain('captions=1\n00:00:00,000 --> 00:00:01,500');
@@ -251,20 +253,31 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
       buffer: Buffer.from(JSON.stringify({ words })),
     };
     await page.locator('summary', { hasText: 'Subtitles' }).click();
-    await page.locator('[data-captions-file]').setInputFiles(transcript);
+    const chooser = page.waitForEvent('filechooser');
+    await page.locator('[data-captions-file]').press('Enter');
+    await (await chooser).setFiles(transcript);
     const shownPages = page.locator('.cues .span');
     await expect.poll(() => shownPages.allTextContents()).toEqual(['Hello there, frend.']);
     await page.getByRole('button', { name: 'Pop' }).click();
     await page.getByLabel('Words per page').fill('2');
-    await expect.poll(() => shownPages.allTextContents()).toEqual(['HELLO THERE,', 'FREND.']);
+    await expect.poll(() => shownPages.allTextContents()).toEqual(['Hello there,', 'frend.']);
     const code = page.locator('[data-language="curl"] code');
-    expect(await code.textContent()).toContain('"highlight":"pop"');
-    expect(await code.textContent()).toContain('max_words=2');
-    await page.getByRole('button', { name: 'Edit words' }).click();
-    const field = page.locator('[data-captions]');
-    await expect.poll(() => field.inputValue()).toContain('<00:00:00.250>');
-    await field.fill((await field.inputValue()).replace('FREND', 'FRIEND'));
-    await expect.poll(() => shownPages.allTextContents()).toEqual(['HELLO THERE,', 'FRIEND.']);
+    await expect.poll(() => code.textContent()).toContain('"highlight":"pop"');
+    await expect.poll(() => code.textContent()).toContain('max_words=2');
+    expect(await caption(1).isVisible()).toBe(false);
+    await shownPages.nth(1).click();
+    const renders: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/render')) renders.push(request.url());
+    });
+    await page.getByLabel('Word 1 of page 2').fill('friend.');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.locator('[data-captions]').inputValue()).toContain('<00:00:00.250>');
+    await expect.poll(() => shownPages.allTextContents()).toEqual(['Hello there,', 'friend.']);
+    expect(renders).toEqual([]);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => shownPages.allTextContents()).toEqual(['Hello there,', 'frend.']);
+    expect(await accessibilityFaults(page)).toEqual([]);
     expect(visited.complaints).toEqual([]);
   });
 
@@ -310,7 +323,7 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     const hint = page.getByText('No captions. Add one');
     expect(await hint.isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Remove caption 1' }).click();
-    expect(await hint.isVisible()).toBe(true);
+    await expect.poll(() => hint.isVisible()).toBe(true);
   });
 
   it('the playground works on a phone with touch', async () => {
@@ -329,14 +342,10 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     expect(visited.complaints).toEqual([]);
   });
 
-  it('the playground shows an error for a file that the browser cannot open', async () => {
+  it('the playground shows the error of the server for a file that the browser cannot open either', async () => {
     await open();
     const buffer = Buffer.from('hello');
     await page.locator('[data-file]').setInputFiles({ name: 'notes.png', mimeType: 'image/png', buffer });
-    await expect
-      .poll(() => page.getByRole('status').textContent())
-      .toBe(
-        "This browser can't show that file. Use JPEG, PNG, WebP, AVIF, GIF, MP4, MOV or WebM here. HEIC works in Safari and, everywhere, through the API.",
-      );
+    await expect.poll(() => page.getByRole('status').textContent()).toMatch(/JPEG, PNG/u);
   });
 });

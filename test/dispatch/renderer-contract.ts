@@ -1,7 +1,9 @@
 // Tests that every renderer must pass: with worker processes on this machine, and with workers behind the queue.
 
+import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -9,7 +11,7 @@ import { type Lease, type Renderer, withLease } from '../../src/dispatch/rendere
 import { type Asset, createAsset } from '../../src/media/asset.ts';
 import type { AssetFormat } from '../../src/media/sniff.ts';
 import { type AssetLimits, composeRecipe, type BaseLayer } from '../../src/render/compose.ts';
-import { composeLayoutRecipe, DEFAULT_IMAGE_LIMITS } from '../../src/render/recipe.ts';
+import { composeFontRecipe, composeLayoutRecipe, DEFAULT_IMAGE_LIMITS } from '../../src/render/recipe.ts';
 import { DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
 import { decode, noisyJpeg, plainPng } from '../pictures.ts';
 import { until } from '../running-server.ts';
@@ -70,6 +72,41 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
     const { facts, bytes } = await render({ kind: 'canvas', width: 64, height: 48 }, undefined);
     expect(facts).toMatchObject({ width: 64, height: 48, missingGlyphs: 0 });
     expect(await decode(bytes)).toMatchObject({ width: 64, height: 48, channels: 4 });
+  });
+
+  it('writes an uploaded font anew, and draws with it', async () => {
+    const upload = createRequire(import.meta.url).resolve(
+      '@expo-google-fonts/bangers/400Regular/Bangers_400Regular.ttf',
+    );
+    const written = newPath();
+    const { font } = await lease(
+      async (opened) =>
+        await opened.render({ recipe: composeFontRecipe(), asset: undefined, attachment: upload, output: written }),
+    );
+    expect(font).toMatchObject({ family: 'Bangers', characters: 555 });
+    const bytes = readFileSync(written);
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const [id, other] = [`font_${'a'.repeat(32)}`, `font_${'b'.repeat(32)}`];
+    const drawn = async (used: string, fileId: string): Promise<readonly string[] | undefined> => {
+      const recipe = composeLayoutRecipe({ width: 300, height: 300 }, [
+        { text: 'Golden hour', position: null, style: { font: used } },
+      ]);
+      const file = { id: fileId, sha256, bytes: bytes.length, path: written };
+      const job = { recipe, asset: undefined, files: [file], output: newPath() };
+      return (await lease(async (opened) => await opened.render(job))).layout?.[0]?.fonts;
+    };
+    expect(await drawn(id, id)).toEqual([id, 'main']);
+    expect(await drawn(other, other)).toEqual([other, 'main']);
+    // A render knows only its own fonts, although the worker has loaded the file.
+    await expect(drawn(id, other)).rejects.toThrow(id);
+  });
+
+  it('refuses a damaged font', async () => {
+    const upload = newPath();
+    writeFileSync(upload, 'OTTO and nothing else');
+    const job = { recipe: composeFontRecipe(), asset: undefined, attachment: upload, output: newPath() };
+    const refused = lease(async (opened) => await opened.render(job));
+    await expect(refused).rejects.toMatchObject({ code: 'asset_undecodable' });
   });
 
   it('probes an image and renders on it', async () => {

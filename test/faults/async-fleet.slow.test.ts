@@ -69,7 +69,7 @@ function fleetTests(startStorage: () => Promise<RunningS3>): void {
     const ids: string[] = [];
     const [lost, survivor] = workers;
     // The worker must still have a render when it is killed.
-    hold(lost?.renderPids() ?? []);
+    const resume = hold(lost?.renderPids() ?? []);
     for (let count = 0; count < COUNT; count += 1) {
       const fields = { asset: photo, text: `Number ${count}` };
       const response = await post({ url: accepting.url, key }, form(fields), { headers: { prefer: 'respond-async' } });
@@ -78,6 +78,8 @@ function fleetTests(startStorage: () => Promise<RunningS3>): void {
     }
     await until(async () => lost !== undefined && (await isRendering(lost)));
     lost?.signal('SIGKILL');
+    // It exits when it notices that its parent is gone.
+    resume();
     accepting.signal('SIGKILL');
     await accepting.exited;
     expect(survivor).toBeDefined();

@@ -82,4 +82,4 @@ it('ends every accepted render and charges it once, although the server is kille
   );
   expect(await database.read('select max(attempts) > 1 as repeated from renders')).toEqual([{ repeated: 1 }]);
   await server.stop();
-}, 240_000);
+});

@@ -57,9 +57,7 @@ describe.skipIf(!hasNats)('a NATS cluster (needs nats-server)', () => {
     }
   }
 
-  it('a NATS cluster fails no request although the leader of the queue is killed twice', {
-    timeout: 180_000,
-  }, async () => {
+  it('a NATS cluster fails no request although the leader of the queue is killed twice', async () => {
     const statuses: number[] = [];
     const done = new AbortController();
     const clients = [1, 2, 3].map(async () => {

@@ -13,9 +13,7 @@ const database = await createPostgres(true);
 afterAll(async () => await database?.remove());
 
 describe.skipIf(!database)(`a server whose database is unavailable${database ? '' : `: ${NO_POSTGRES}`}`, () => {
-  it('a server whose database is unavailable returns 503 in time when the database stops responding, and settles what it delivered', {
-    timeout: 240_000,
-  }, async () => {
+  it('a server whose database is unavailable returns 503 in time when the database stops responding, and settles what it delivered', async () => {
     const place = await createDatabase(database?.url ?? '');
     const line = await startStallingProxy(Number(new URL(place).port));
     const throughLine = new URL(place);

@@ -3,6 +3,7 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { expect } from 'vitest';
+import { hold } from '../held-workers.ts';
 import { noisyJpeg } from '../pictures.ts';
 import { type RunningNats, startNats } from '../running-nats.ts';
 import { form, health, post, type RunningServer, startServer, until } from '../running-server.ts';
@@ -11,19 +12,28 @@ import { type RunningWorker, startWorker } from '../running-worker.ts';
 const API_SERVER = { STORYBAR_WORKERS: '0', STORYBAR_VIDEO_WORKERS: '0', STORYBAR_INTERNAL_PORT: '0' };
 export const OVERLAY = { width: '64', height: '64', text: 'a' };
 
+/** A render whose worker process stands still until `resume` is called. */
+export interface HeldRender {
+  readonly response: Promise<Response>;
+  readonly worker: RunningWorker;
+  /** The number of renders before it that ended too early. */
+  readonly missed: number;
+  readonly resume: () => void;
+}
+
 export class Fleet {
   readonly nats: RunningNats;
-  readonly #slow: Buffer;
+  readonly #photo: Buffer;
   readonly #running: { stop(): Promise<void> }[] = [];
 
-  private constructor(nats: RunningNats, slow: Buffer) {
+  private constructor(nats: RunningNats, photo: Buffer) {
     this.nats = nats;
-    this.#slow = slow;
+    this.#photo = photo;
   }
 
   static async start(): Promise<Fleet> {
-    const [nats, slow] = await Promise.all([startNats(), noisyJpeg(4000, 3000)]);
-    return new Fleet(nats, slow);
+    const [nats, photo] = await Promise.all([startNats(), noisyJpeg(4_000, 3_000)]);
+    return new Fleet(nats, photo);
   }
 
   /** Stops the program with the others. */
@@ -46,8 +56,8 @@ export class Fleet {
     return this.add(await startServer({ ...API_SERVER, STORYBAR_NATS_URL: this.nats.url, ...environment }));
   }
 
-  async startReadyWorker(environment: Record<string, string> = {}): Promise<RunningWorker> {
-    const started = this.add(await startWorker(this.nats.url, environment));
+  async startReadyWorker(natsUrl = this.nats.url): Promise<RunningWorker> {
+    const started = this.add(await startWorker(natsUrl));
     await until(() => started.health().then(({ isConnected, renderer }) => isConnected && renderer.images.ready > 0));
     return started;
   }
@@ -61,9 +71,31 @@ export class Fleet {
   }
 
   startRender(server: RunningServer, signal?: AbortSignal): Promise<Response> {
-    const response = post(server, form({ asset: this.#slow, text: 'slow' }), signal ? { signal } : {});
+    const response = post(server, form({ asset: this.#photo, text: 'A photo' }), signal ? { signal } : {});
     response.catch(() => undefined);
     return response;
+  }
+
+  /**
+   * Starts a render and stops the process of the worker that has it. On a busy machine, a render may end before anyone has
+   * seen it, and then there is another one.
+   */
+  async startHeldRender(
+    server: RunningServer,
+    workers: readonly RunningWorker[],
+    signal?: AbortSignal,
+  ): Promise<HeldRender> {
+    for (let missed = 0; ; missed += 1) {
+      const response = this.startRender(server, signal);
+      let hasEnded = false;
+      void response.finally(() => (hasEnded = true)).catch(() => undefined);
+      const worker = await until(async () => {
+        const rendering = await Promise.all(workers.map(isRendering));
+        return workers[rendering.indexOf(true)] ?? hasEnded;
+      });
+      if (worker === true) continue;
+      return { response, worker, missed, resume: hold(worker.renderPids()) };
+    }
   }
 }
 

@@ -39,10 +39,13 @@ describe('the log of a server', () => {
 
   /** Starts a render and waits until a worker has it, which is then stopped. */
   async function startHeldRender(signal?: AbortSignal): Promise<{ response: Promise<Response> }> {
+    const areBusy = async (): Promise<boolean> => (await health(server)).renderer.images.busy > 0;
+    // The worker of an earlier test must not be taken for that of this render.
+    await until(async () => !(await areBusy()));
     holdImages(server);
     const response = post(server, form({ asset: noisy, text: CAPTION }), signal ? { signal } : {});
     response.catch(() => undefined);
-    await until(() => health(server).then(({ renderer }) => renderer.images.busy > 0));
+    await until(areBusy);
     return { response };
   }
 

@@ -2,77 +2,43 @@
 // no render is charged twice, and everything reconnects by itself when the network heals.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { noisyJpeg } from '../pictures.ts';
 import { embeddedDatabase, type RunningDatabase } from '../running-database.ts';
-import { hasNats, type RunningNats, startNats } from '../running-nats.ts';
-import { form, health, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
-import { type RunningWorker, startWorker } from '../running-worker.ts';
+import { hasNats } from '../running-nats.ts';
+import { form, health, post, problemOf, type RunningServer, until } from '../running-server.ts';
+import type { RunningWorker } from '../running-worker.ts';
 import { type StallingProxy, startStallingProxy } from '../stalling-proxy.ts';
+import { Fleet, OVERLAY, waitForSlots } from './fleet.ts';
 
-const OVERLAY = { width: '64', height: '64', text: 'a' };
 /** Longer than API servers, workers and NATS wait for each other before they close a connection. */
 const LONG_MS = 8_000;
 
 describe.skipIf(!hasNats)('a network partition (needs nats-server)', () => {
-  let nats: RunningNats;
-  let slow: Buffer;
+  let fleet: Fleet;
   let database: RunningDatabase;
-  const running: { stop(): Promise<void> }[] = [];
   beforeAll(async () => {
-    [nats, slow] = await Promise.all([startNats(), noisyJpeg(4000, 3000)]);
+    fleet = await Fleet.start();
   });
-  afterAll(async () => await nats.stop());
+  afterAll(async () => await fleet.stop());
   afterEach(async () => {
-    for (const program of running.splice(0).toReversed()) await program.stop();
+    await fleet.stopPrograms();
     await database.remove();
   });
 
   async function startProxy(target?: number): Promise<StallingProxy> {
-    const proxy = await startStallingProxy(target);
-    running.push(proxy);
-    return proxy;
+    return fleet.add(await startStallingProxy(target));
   }
 
-  const startProxyToNats = async (): Promise<StallingProxy> => await startProxy(Number(new URL(nats.url).port));
+  const startProxyToNats = async (): Promise<StallingProxy> => await startProxy(Number(new URL(fleet.nats.url).port));
 
   async function startApiServer(environment: Record<string, string> = {}): Promise<RunningServer> {
     database = embeddedDatabase();
-    const server = await startServer({
-      ...database.env,
-      STORYBAR_WORKERS: '0',
-      STORYBAR_VIDEO_WORKERS: '0',
-      STORYBAR_INTERNAL_PORT: '0',
-      STORYBAR_NATS_URL: nats.url,
-      ...environment,
-    });
-    running.push(server);
-    return server;
+    return await fleet.startApiServer({ ...database.env, ...environment });
   }
 
-  async function startReadyWorker(natsUrl = nats.url): Promise<RunningWorker> {
-    const started = await startWorker(natsUrl);
-    running.push(started);
-    await until(() => started.health().then(({ status, renderer }) => status === 'ok' && renderer.images.ready > 0));
-    return started;
-  }
-
-  /** Waits until the API server knows this many slots. */
-  const waitForSlots = (server: RunningServer, slots: number): Promise<true> =>
-    until(() => health(server).then(({ renderer }) => renderer.images.ready === slots));
-  const isRendering = async (one: RunningWorker): Promise<boolean> => {
-    const { busy, renderer } = await one.health();
-    return busy.image > 0 && renderer.images.busy > 0;
-  };
   const isBack = async (one: RunningWorker): Promise<boolean> => {
     const { status, busy } = await one.health();
     return status === 'ok' && busy.image === 0;
   };
-
-  function startRender(server: RunningServer): Promise<Response> {
-    const response = post(server, form({ asset: slow, text: 'slow' }));
-    response.catch(() => undefined);
-    return response;
-  }
 
   /** The status, and whether the body is complete. */
   async function received(pending: Promise<Response>): Promise<{ status: number; isComplete: boolean }> {
@@ -90,11 +56,14 @@ describe.skipIf(!hasNats)('a network partition (needs nats-server)', () => {
 
   it('the result of a worker that lost NATS is accepted, and the worker reconnects', async () => {
     const proxy = await startProxyToNats();
-    const [server, only] = await Promise.all([startApiServer(), startReadyWorker(`nats://127.0.0.1:${proxy.port}`)]);
+    const [server, only] = await Promise.all([
+      startApiServer(),
+      fleet.startReadyWorker(`nats://127.0.0.1:${proxy.port}`),
+    ]);
     await waitForSlots(server, 1);
-    const response = startRender(server);
-    await until(() => isRendering(only));
+    const { response, resume, missed } = await fleet.startHeldRender(server, [only]);
     proxy.cut();
+    resume();
     expect(await received(response)).toEqual({ status: 200, isComplete: true });
     await until(() => only.health().then(({ status }) => status === 'disconnected'));
     const refused = await post(server, form(OVERLAY));
@@ -104,7 +73,7 @@ describe.skipIf(!hasNats)('a network partition (needs nats-server)', () => {
     await until(() => isBack(only));
     await waitForSlots(server, 1);
     expect(await received(post(server, form(OVERLAY)))).toEqual({ status: 200, isComplete: true });
-    expect(await charged()).toBe(2);
+    expect(await charged()).toBe(2 + missed);
   });
 
   it('the client of a worker that is cut off is served by another one, and the late result is rejected', async () => {
@@ -114,21 +83,21 @@ describe.skipIf(!hasNats)('a network partition (needs nats-server)', () => {
       STORYBAR_INTERNAL_PORT: String(apiServerProxy.targetPort),
       STORYBAR_INTERNAL_URL: apiServerProxy.url,
     });
-    const lost = await startReadyWorker(`nats://127.0.0.1:${natsProxy.port}`);
+    const lost = await fleet.startReadyWorker(`nats://127.0.0.1:${natsProxy.port}`);
     await waitForSlots(server, 1);
-    const response = startRender(server);
-    await until(() => isRendering(lost));
+    const { response, resume, missed } = await fleet.startHeldRender(server, [lost]);
     natsProxy.cut();
     apiServerProxy.stall();
-    const second = await startReadyWorker();
+    const second = await fleet.startReadyWorker();
     expect(await received(response)).toEqual({ status: 200, isComplete: true });
     expect((await second.health()).tickets.used).toBe(1);
+    resume();
     natsProxy.heal();
     apiServerProxy.heal();
     await until(() => isBack(lost));
-    expect([lost.workDirectories(), (await lost.health()).tickets.used]).toEqual([[], 0]);
+    expect([lost.workDirectories(), (await lost.health()).tickets.used]).toEqual([[], missed]);
     await waitForSlots(server, 2);
-    expect(await charged()).toBe(1);
+    expect(await charged()).toBe(1 + missed);
   });
 
   it('the client of the only worker is served when the network between them heals in time', async () => {
@@ -137,26 +106,25 @@ describe.skipIf(!hasNats)('a network partition (needs nats-server)', () => {
       STORYBAR_INTERNAL_PORT: String(apiServerProxy.targetPort),
       STORYBAR_INTERNAL_URL: apiServerProxy.url,
     });
-    const only = await startReadyWorker();
+    const only = await fleet.startReadyWorker();
     await waitForSlots(server, 1);
-    const response = startRender(server);
-    await until(() => isRendering(only));
+    const { response, resume, missed } = await fleet.startHeldRender(server, [only]);
     apiServerProxy.cut();
+    resume();
     await until(() => only.health().then(({ tickets }) => tickets.again > 0));
     apiServerProxy.heal();
     expect(await received(response)).toEqual({ status: 200, isComplete: true });
     await until(() => isBack(only));
     expect(only.workDirectories()).toEqual([]);
-    expect(await charged()).toBe(1);
+    expect(await charged()).toBe(1 + missed);
   });
 
   it('an API server that lost NATS finishes running renders, refuses new ones in time, and recovers', async () => {
     const proxy = await startProxyToNats();
     const server = await startApiServer({ STORYBAR_NATS_URL: `nats://127.0.0.1:${proxy.port}` });
-    const only = await startReadyWorker();
+    const only = await fleet.startReadyWorker();
     await waitForSlots(server, 1);
-    const response = startRender(server);
-    await until(() => isRendering(only));
+    const { response, resume, missed } = await fleet.startHeldRender(server, [only]);
     proxy.cut();
     // The first one arrives before the lost connection is noticed.
     const refused = await Promise.all([post(server, form(OVERLAY)), post(server, form(OVERLAY))]);
@@ -164,13 +132,14 @@ describe.skipIf(!hasNats)('a network partition (needs nats-server)', () => {
       expect(refusal.headers.get('retry-after')).toBe('2');
       expect(await problemOf(refusal)).toMatchObject({ status: 503, code: 'renderer_unavailable' });
     }
+    resume();
     expect(await received(response)).toEqual({ status: 200, isComplete: true });
     await until(() => health(server).then(({ renderer }) => renderer.remote?.isConnected === false));
     expect((await fetch(`${server.url}/ready`)).status).toBe(200);
     proxy.heal();
     await waitForSlots(server, 1);
     expect(await received(post(server, form(OVERLAY)))).toEqual({ status: 200, isComplete: true });
-    expect(await charged()).toBe(2);
+    expect(await charged()).toBe(2 + missed);
     await until(() => isBack(only));
   });
 
@@ -181,7 +150,7 @@ describe.skipIf(!hasNats)('a network partition (needs nats-server)', () => {
       STORYBAR_WORKERS: '1',
       STORYBAR_VIDEO_WORKERS: '1',
     });
-    const only = await startReadyWorker();
+    const only = await fleet.startReadyWorker();
     await waitForSlots(server, 2);
     proxy.cut();
     const responses = await Promise.all([1, 2, 3].map(async () => await received(post(server, form(OVERLAY)))));

@@ -6,7 +6,7 @@ import { hasNats } from '../running-nats.ts';
 import { form, health, post, problemOf, type RunningServer, until } from '../running-server.ts';
 import type { RunningWorker } from '../running-worker.ts';
 import { startStallingProxy } from '../stalling-proxy.ts';
-import { expectImage, Fleet, isBusy, isQueueEmpty, isRendering, OVERLAY, ticketsUsed, waitForSlots } from './fleet.ts';
+import { expectImage, Fleet, isBusy, isQueueEmpty, OVERLAY, ticketsUsed, waitForSlots } from './fleet.ts';
 
 describe.skipIf(!hasNats)('rendering on another machine (needs nats-server)', () => {
   let fleet: Fleet;
@@ -21,10 +21,7 @@ describe.skipIf(!hasNats)('rendering on another machine (needs nats-server)', ()
   it('stops the render on the worker when the client disconnects', async () => {
     await waitForSlots(server, 1);
     const client = new AbortController();
-    const response = fleet.startRender(server, client.signal);
-    await until(() => isRendering(only));
-    // The process is stopped, so that it can't complete the render.
-    for (const pid of only.renderPids()) process.kill(pid, 'SIGSTOP');
+    const { response } = await fleet.startHeldRender(server, [only], client.signal);
     client.abort();
     await expect(response).rejects.toThrow('aborted');
     await until(() => isBusy(only).then((busy) => !busy));
@@ -33,9 +30,9 @@ describe.skipIf(!hasNats)('rendering on another machine (needs nats-server)', ()
 
   it('finishes running renders when NATS is killed and continues when it is back', async () => {
     await waitForSlots(server, 1);
-    const response = fleet.startRender(server);
-    await until(() => isRendering(only));
+    const { response, resume } = await fleet.startHeldRender(server, [only]);
     await fleet.nats.kill();
+    resume();
     await expectImage(response);
     await until(() => health(server).then(({ renderer }) => renderer.remote?.isConnected === false));
     const refused = await post(server, form(OVERLAY));
@@ -50,23 +47,23 @@ describe.skipIf(!hasNats)('rendering on another machine (needs nats-server)', ()
 
   it('serves a waiting client although NATS restarts and loses all tickets', async () => {
     await waitForSlots(server, 1);
-    const slowResponse = fleet.startRender(server);
-    await until(() => isRendering(only));
+    const { response, resume } = await fleet.startHeldRender(server, [only]);
     const waiting = post(server, form(OVERLAY));
     await until(() => health(server).then(({ renderer }) => renderer.images.waiting === 1));
     await fleet.nats.kill();
     await fleet.nats.restart();
+    resume();
     expect((await waiting).status).toBe(200);
-    await expectImage(slowResponse);
+    await expectImage(response);
   });
 
   it('serves a waiting client although NATS loses its ticket', async () => {
     await waitForSlots(server, 1);
-    const slowResponse = fleet.startRender(server);
-    await until(() => isRendering(only));
+    const { response, resume } = await fleet.startHeldRender(server, [only]);
     const waiting = post(server, form(OVERLAY));
     await fleet.purgeTickets();
-    await expectImage(slowResponse);
+    resume();
+    await expectImage(response);
     expect((await waiting).status).toBe(200);
   });
 });
@@ -88,9 +85,9 @@ describe.skipIf(!hasNats)('rendering on other machines (needs nats-server)', () 
     });
     const only = await fleet.startReadyWorker();
     await waitForSlots(server, 1);
-    const response = fleet.startRender(server);
-    await until(() => isRendering(only));
+    const { response, resume } = await fleet.startHeldRender(server, [only]);
     proxy.stall();
+    resume();
     await expectImage(response);
     expect((await only.health()).tickets.again).toBe(1);
     expect(only.workDirectories()).toHaveLength(0);
@@ -100,14 +97,14 @@ describe.skipIf(!hasNats)('rendering on other machines (needs nats-server)', () 
     const [server, only] = await Promise.all([fleet.startApiServer(), fleet.startReadyWorker()]);
     await waitForSlots(server, 1);
     for (const isLost of [false, true]) {
-      const response = fleet.startRender(server);
-      await until(() => isRendering(only));
+      const { response, resume } = await fleet.startHeldRender(server, [only]);
       only.signal('SIGSTOP');
       // The second time, NATS doesn't redeliver the ticket.
       if (isLost) await fleet.purgeTickets();
       const second = await fleet.startReadyWorker();
       await expectImage(response);
       expect(await ticketsUsed(second)).toBe(1);
+      resume();
       only.signal('SIGCONT');
       await until(() => isBusy(only).then((busy) => !busy));
       expect(only.workDirectories()).toEqual([]);
@@ -120,8 +117,7 @@ describe.skipIf(!hasNats)('rendering on other machines (needs nats-server)', () 
   it('leaves nothing on the workers when the API server is killed', async () => {
     const [server, only] = await Promise.all([fleet.startApiServer(), fleet.startReadyWorker()]);
     await waitForSlots(server, 1);
-    void fleet.startRender(server);
-    await until(() => isRendering(only));
+    await fleet.startHeldRender(server, [only]);
     server.signal('SIGKILL');
     await until(() => isBusy(only).then((busy) => !busy));
     expect(only.workDirectories()).toEqual([]);
@@ -179,14 +175,11 @@ describe.skipIf(!hasNats)('rendering on other machines (needs nats-server)', () 
       fleet.startReadyWorker(),
     ]);
     await waitForSlots(server, 2);
-    const response = fleet.startRender(server);
-    const victim = await until(async () => {
-      const rendering = await Promise.all(workers.map(isRendering));
-      return workers[rendering.indexOf(true)];
-    });
+    const { response, worker: victim, resume } = await fleet.startHeldRender(server, workers);
     const other = workers[workers.indexOf(victim) === 0 ? 1 : 0] ?? victim;
     const children = victim.childPids();
     victim.signal('SIGKILL');
+    resume();
     await expectImage(response);
     expect(await ticketsUsed(other)).toBeGreaterThan(0);
     await until(() => children.every((pid) => !existsSync(`/proc/${pid}`)));
@@ -196,10 +189,10 @@ describe.skipIf(!hasNats)('rendering on other machines (needs nats-server)', () 
   it('finishes a render before a draining worker exits', async () => {
     const [server, only] = await Promise.all([fleet.startApiServer(), fleet.startReadyWorker()]);
     await waitForSlots(server, 1);
-    const response = fleet.startRender(server);
-    await until(() => isRendering(only));
+    const { response, resume } = await fleet.startHeldRender(server, [only]);
     only.signal('SIGTERM');
     await until(() => only.health().then(({ status }) => status === 'draining'));
+    resume();
     await expectImage(response);
     expect(await only.exited).toEqual({ code: 0, signal: null });
   });

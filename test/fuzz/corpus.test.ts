@@ -30,6 +30,7 @@ describe('the fuzzer', () => {
     globalThis.fuzzCounters = new Uint32Array(256);
     globalThis.fuzzLiterals = [];
     globalThis.fuzzBranches = 255;
+    // The fuzzer instruments source text, so the test has to run source text.
     // oxlint-disable-next-line typescript/no-implied-eval
     const target = new Function('input', instrument(SOURCE)) as (input: Buffer) => void;
     target(Buffer.alloc(0));

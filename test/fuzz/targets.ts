@@ -8,6 +8,7 @@ const LOADERS = {
   png: async () => await import('./targets/png.ts'),
   containers: async () => await import('./targets/containers.ts'),
   profiles: async () => await import('./targets/profiles.ts'),
+  fonts: async () => await import('./targets/fonts.ts'),
   captions: async () => await import('./targets/captions.ts'),
   multipart: async () => await import('./targets/multipart.ts'),
   'worker-messages': async () => await import('./targets/worker-messages.ts'),

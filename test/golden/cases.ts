@@ -24,6 +24,17 @@ export const GOLDEN_CASES: readonly GoldenCase[] = [
     'We left at four in the morning, missed the first ferry, ate old pizza on the pier, and still saw the whole bay turn gold before anyone else was awake. Would do it again tomorrow!!!',
   ),
   caption('latin-long-words', '#thelongestsummerholidayofmywholelife is over: https://example.com/albums/2024/lake'),
+  {
+    name: 'latin-syllables',
+    canvas: POST,
+    overlays: [
+      {
+        text: 'Die Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft tagt',
+        position: null,
+        lang: 'de',
+      },
+    ],
+  },
   caption('latin-accents', 'Ångström, Čeština, Żółć, Đặng Thị Ốc ẵm gà: “¿Qué?”'),
   caption('latin-arrows', 'Start -> here ==> there, and back <- or <=> :-> (ACT-2) 12:30'),
   caption('emoji-line-end', 'First swim of the year, finally 🏊🏽‍♀️\nsee you all out there tomorrow ❤️'),

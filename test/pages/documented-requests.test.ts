@@ -194,7 +194,7 @@ describe('the guides, the reference and the README', () => {
     return [...text.matchAll(/^```(?<fence>sh|ts|python)\n(?<code>[\s\S]*?)^```$/gmu)].flatMap(({ groups }) => {
       const { fence = '', code = '' } = groups ?? {};
       const language = languages[fence] ?? '';
-      const output = /(?:-o |save\(['"])(?<output>[\w.-]+)/u.exec(code)?.groups?.['output'] ?? '';
+      const output = /(?:-o |save\(['"])(?<output>[\w.-]+\.\w+)/u.exec(code)?.groups?.['output'] ?? '';
       return /\/v1\/overlay|\bStorybar\(/u.test(code) ? [{ file, language, code, output }] : [];
     });
   });

@@ -100,6 +100,7 @@ async function begin(database: TestDatabase): Promise<void> {
     runner: { cancel: () => undefined },
     styles: { resolveAll: async (_accountId: string, forms: unknown) => forms },
     speechCaptions: { assertAvailable: () => undefined },
+    outputBytes: 1e9,
     fetcher: { policy: new FetchPolicy('off', []) },
     shutdown: new AbortController().signal,
   } as unknown as BatchDependencies;

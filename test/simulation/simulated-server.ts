@@ -193,6 +193,7 @@ export class SimulatedServer implements SimulatedProcess {
       failedDecodes: new FailedDecodes(new LocalLimits()),
       storage: objects,
       results,
+      logos: { load: async () => undefined },
       fetcher: { policy: { faultOf: () => undefined } },
       workArea: { lazyDirectory: (id: string) => this.directory(id) },
       uploads: { reserve: async () => disk },

@@ -29,6 +29,7 @@ export class SimulatedRenderer implements Renderer {
     return {
       choose: () => undefined,
       enter: () => undefined,
+      assertFeasible: () => undefined,
       leave: () => undefined,
       close: () => undefined,
       probe: async () => {

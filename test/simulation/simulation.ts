@@ -33,8 +33,11 @@ const CALM_STEPS = 4;
 const CALM_MS = 15_000;
 /** Long enough for a long render, and for leases to run out. */
 const HEALING_MS = 100_000;
-/** Until the second retry of a webhook, and until the end of a lease that a clock an hour ahead gave. */
-const SUSPENSIONS_MS = [310_000, 310_000, 3_700_000];
+/**
+ * Until the second retry of a webhook, until the end of a lease that a clock an hour ahead gave, and until the fourth retry that such a
+ * clock scheduled.
+ */
+const SUSPENSIONS_MS = [310_000, 310_000, 3_700_000, 11_000_000];
 const CLOCK_ERRORS = [0, 0, -2_000, 2_000, -3_600_000, -20_000, 20_000, 45_000, 3_600_000];
 
 export async function simulate(seed: number): Promise<SimulationResult> {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_PLANS } from '../../src/account/plans.ts';
-import { CreditEmails, type CreditEmailsOptions } from '../../src/dashboard/credits/credit-emails.ts';
+import { CreditEmails, type CreditEmailsOptions } from '../../src/dashboard/plan/credit-emails.ts';
 import { type Email, SmtpMailer } from '../../src/mail/mailer.ts';
 import { form, post, type RunningServer, startServer } from '../running-server.ts';
 import { sqliteDatabase } from '../store/databases.ts';

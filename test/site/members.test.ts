@@ -151,6 +151,11 @@ const PAGES = [
   '/dashboard/usage/keys.csv',
   '/dashboard/usage/renders.csv',
   '/dashboard/keys',
+  '/dashboard/brand',
+  '/dashboard/brand/new',
+  '/dashboard/brand/logos',
+  '/dashboard/brand/fonts',
+  '/dashboard/brand/preview.png',
   '/dashboard/plan',
   '/dashboard/plan/change?plan=free',
   '/dashboard/plan/cancel',
@@ -170,6 +175,11 @@ const FORMS = [
   '/dashboard/keys/x',
   '/dashboard/keys/x/rotate',
   '/dashboard/keys/x/revoke',
+  '/dashboard/brand/new',
+  '/dashboard/brand/styles/x',
+  '/dashboard/brand/styles/x/delete',
+  '/dashboard/brand/logos/x/delete',
+  '/dashboard/brand/fonts/x/delete',
   '/dashboard/plan',
   '/dashboard/plan/cancel',
   '/dashboard/plan/resume',
@@ -196,7 +206,7 @@ const FORMS = [
 const REFUSED: Readonly<Record<AccountRole, RegExp>> = {
   owner: /^$/u,
   member: /^\/dashboard\/(?:plan|members|account)/u,
-  billing: /^\/dashboard\/(?:start|keys|members|account)/u,
+  billing: /^\/dashboard\/(?:start|keys|brand|members|account)/u,
 };
 
 describe.each(['owner', 'member', 'billing'] as const)('the role %s', (role) => {

@@ -38,6 +38,7 @@ interface PlaygroundAccount {
   readonly mode: string;
   readonly credits: number;
   readonly token: string;
+  readonly logos: readonly { readonly id: string; readonly label: string }[];
 }
 
 const accountOf = async (visitor: Visitor): Promise<PlaygroundAccount | null> => {
@@ -151,6 +152,132 @@ describe('a signed-in visitor', () => {
   });
 });
 
+describe('the preview of a signed-in visitor', () => {
+  const preview = async (
+    fields: Record<string, string>,
+    headers: Record<string, string>,
+  ): Promise<{ status: number; isMarked: boolean; image: Buffer }> => {
+    const response = await render('/playground/overlay', { text: 'a', ...fields }, headers);
+    const isMarked = !response.headers.has('x-unmarked');
+    return { status: response.status, isMarked, image: Buffer.from(await response.arrayBuffer()) };
+  };
+  const small = { width: '300', height: '400' };
+
+  it('the preview of a signed-in visitor with credits has no watermark up to 720 pixels, 60 times an hour', async () => {
+    const visitor = await confirmedMember();
+    const { token = '' } = (await accountOf(visitor)) ?? {};
+    const started = Date.now();
+    const first = await preview(small, asMember(visitor, token));
+    expect([first.status, first.isMarked]).toEqual([200, false]);
+    const paid = await render('/playground/account/render', { text: 'a', ...small }, asMember(visitor, token));
+    expect(first.image.equals(Buffer.from(await paid.arrayBuffer()))).toBe(true);
+    expect((await preview({ width: '400', height: '721' }, asMember(visitor, token))).isMarked).toBe(true);
+    // One after another: so many at once would be refused as overload.
+    const further = [];
+    for (let sent = 0; sent < 70; sent++) further.push(await preview(small, asMember(visitor, token)));
+    expect(new Set(further.map(({ status }) => status))).toEqual(new Set([200]));
+    const unmarked = 1 + further.filter(({ isMarked }) => !isMarked).length;
+    const minutes = Math.ceil((Date.now() - started) / 60_000);
+    expect(unmarked).toBeGreaterThanOrEqual(60);
+    // The allowance refills by one per minute while the test runs.
+    expect(unmarked).toBeLessThanOrEqual(60 + minutes);
+    const marked = further.find(({ isMarked }) => isMarked);
+    const guest = await preview(small, { 'x-forwarded-for': newAddress() });
+    expect(marked?.image.equals(guest.image)).toBe(true);
+    expect(guest.isMarked).toBe(true);
+    expect(guest.image.equals(first.image)).toBe(false);
+  });
+
+  it('the preview of a signed-in visitor has a watermark while renders have one', async () => {
+    const { visitor } = await unconfirmedMember();
+    const { token = '' } = (await accountOf(visitor)) ?? {};
+    expect((await preview(small, asMember(visitor, token))).isMarked).toBe(true);
+  });
+
+  it('a saved style is used in previews and pages by its name, only by its account', async () => {
+    const visitor = await confirmedMember();
+    const { token = '' } = (await accountOf(visitor)) ?? {};
+    const put = async (headers: Record<string, string>): Promise<Response> =>
+      await fetch(`${server.url}/playground/account/styles/acme`, {
+        method: 'PUT',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ preset: 'box', max_words: 2 }),
+      });
+    const saved = await put(asMember(visitor, token));
+    expect(await saved.json()).toMatchObject({ name: 'acme', version: 1, style: { preset: 'box', max_words: 2 } });
+    expect(await accountOf(visitor)).toMatchObject({ styles: [{ name: 'acme', style: { preset: 'box' } }] });
+    const styled = await preview({ ...small, style: 'acme' }, asMember(visitor, token));
+    const box = await preview({ ...small, style: 'box' }, asMember(visitor, token));
+    expect(styled.status).toBe(200);
+    expect(styled.image.equals(box.image)).toBe(true);
+    const words = ['One', 'two', 'three'].map((word, at) => ({ word, start: at, end: at + 0.9 }));
+    const fields = { ...small, duration: '4', captions: JSON.stringify({ words }), style: 'acme' };
+    const pages = await render('/playground/pages', fields, asMember(visitor, token));
+    expect(((await pages.json()) as { pages: { text: string }[] }).pages.map(({ text }) => text)).toEqual([
+      'One two',
+      'three',
+    ]);
+    expect((await preview({ ...small, style: 'acme' }, { 'x-forwarded-for': newAddress() })).status).toBe(400);
+    const { 'x-form-token': _token, ...withoutToken } = asMember(visitor, token);
+    expect((await problemOf(await put(withoutToken))).code).toBe('form_refused');
+  });
+
+  it('the preview of a signed-in visitor has the logo of a style, which other accounts and visitors without one cannot use', async () => {
+    const visitor = await confirmedMember();
+    const { token = '' } = (await accountOf(visitor)) ?? {};
+    const asset = await plainPng(100, 100, '#ff0000');
+    const uploaded = await render('/dashboard/brand/logos/upload', { asset }, asMember(visitor, token));
+    expect([uploaded.status, await uploaded.text()]).toEqual([201, expect.anything()]);
+    const [logo] = (await accountOf(visitor))?.logos ?? [];
+    expect(logo?.label).toMatch(/^100 × 100, …[\da-f]{6}$/u);
+    const style = JSON.stringify({ logo: { id: logo?.id, corner: 'bottom-left' } });
+    const own = await preview({ ...small, style }, asMember(visitor, token));
+    expect([own.status, own.isMarked]).toEqual([200, false]);
+    const pixels = await decode(own.image);
+    expect([pixelAt(pixels, 30, 370), pixelAt(pixels, 270, 370)[3]]).toEqual([[255, 0, 0, 255], 0]);
+    const paid = await render('/playground/account/render', { text: 'a', ...small, style }, asMember(visitor, token));
+    expect(own.image.equals(Buffer.from(await paid.arrayBuffer()))).toBe(true);
+    const other = await confirmedMember();
+    const { token: others = '' } = (await accountOf(other)) ?? {};
+    const fields = { ...small, text: 'a', style };
+    const foreign = await problemOf(await render('/playground/overlay', fields, asMember(other, others)));
+    expect(foreign.errors).toMatchObject([{ code: 'unknown_logo' }]);
+    const guest = await render('/playground/overlay', fields, { 'x-forwarded-for': newAddress() });
+    expect((await problemOf(guest)).detail).toBe('Logos need an API key.');
+  });
+});
+
+describe('a file that the browser cannot show', () => {
+  const still = async (asset: Buffer | undefined): Promise<Response> =>
+    await render('/playground/still', asset ? { asset } : {}, { 'x-forwarded-for': newAddress() });
+
+  it('a file that the browser cannot show comes back as a small JPEG with the facts about it', async () => {
+    const photo = await still(await plainPng(2_000, 500, '#446688'));
+    expect(JSON.parse(photo.headers.get('x-media') ?? '')).toEqual({ kind: 'image', width: 2_000, height: 500 });
+    expect(photo.headers.get('content-type')).toBe('image/jpeg');
+    expect((await decode(await photo.arrayBuffer())).width).toBe(1_280);
+    const file = plainClip(`${server.dataDirectory}/still.mp4`, {
+      width: 64,
+      height: 48,
+      frames: 20,
+      timeBase: { num: 1, den: 10 },
+    });
+    const video = await still(readFileSync(file));
+    expect(JSON.parse(video.headers.get('x-media') ?? '')).toEqual({
+      kind: 'video',
+      width: 64,
+      height: 48,
+      seconds: 2,
+    });
+    expect((await decode(await video.arrayBuffer())).width).toBe(64);
+  });
+
+  it('a file that nothing can show, and none at all, are refused', async () => {
+    expect((await problemOf(await still(Buffer.from('hello')))).code).toBe('unsupported_asset');
+    expect((await problemOf(await still(undefined))).code).toBe('invalid_fields');
+  });
+});
+
 describe('a visitor with a key', () => {
   it('renders as with the API, whose errors are the same', async () => {
     const size = { width: '50', height: '50', text: 'a' };
@@ -230,19 +357,6 @@ describe('a visitor without a key', () => {
     );
     const refused = await problemOf(await preview(`WEBVTT\n\n${many.join('\n')}`));
     expect(refused.errors).toMatchObject([{ pointer: '#/captions', code: 'out_of_range' }]);
-  });
-
-  it('returns the pages of a transcript with the times of their words, and as WebVTT', async () => {
-    const words = ['Hello', 'there,', 'friend.'].map((word, at) => ({ word, start: at, end: at + 0.9 }));
-    const fields = { width: '400', height: '800', duration: '4', captions: JSON.stringify({ words }), max_words: '2' };
-    const response = await render('/playground/pages', fields, { 'x-forwarded-for': newAddress() });
-    const { pages, captions } = (await response.json()) as {
-      pages: { text: string; words: object[] }[];
-      captions: string;
-    };
-    expect(pages.map(({ text }) => text)).toEqual(['Hello there,', 'friend.']);
-    expect(pages[0]?.words[1]).toEqual({ text: 'there,', start: 1, end: 1.9 });
-    expect(captions).toContain('Hello <00:00:01.000>there,');
   });
 
   it('a visitor without a key learns the progress of a render by its id only while the request is running', async () => {

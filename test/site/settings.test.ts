@@ -1,6 +1,7 @@
 // The pages for sessions, data export and deleting the account: their content, their effects and their refusals.
 
 import { beforeAll, describe, expect, it } from 'vitest';
+import { decode, plainPng } from '../pictures.ts';
 import { form, post, problemOf } from '../running-server.ts';
 import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
 import { PASSWORD, Visitor } from './visitor.ts';
@@ -113,6 +114,26 @@ describe('the export of all data', () => {
     expect(response.text).not.toContain(key);
     expect(response.text).not.toMatch(/argon2|hash/u);
     expect((await newVisitor().get('/dashboard/account/export.json')).location).toContain('/signin');
+  });
+
+  it('the export has the content of logos and fonts', async () => {
+    const { visitor } = await newMember();
+    const { key } = await visitor.createKey();
+    const upload = async (): Promise<{ id: string }> => {
+      const body = form({ asset: await plainPng(20, 10, '#336699') });
+      const response = await fetch(`${server.url}/v1/logos`, { method: 'POST', headers: { 'x-api-key': key }, body });
+      expect(response.status).toBe(201);
+      return (await response.json()) as { id: string };
+    };
+    const [kept, deleted] = [await upload(), await upload()];
+    await fetch(`${server.url}/v1/logos/${deleted.id}`, { method: 'DELETE', headers: { 'x-api-key': key } });
+    const { text } = await visitor.get('/dashboard/account/export.json');
+    const rows = (JSON.parse(text) as { brand_files: { id: string; sha256: string; content: string | null }[] })
+      .brand_files;
+    const contentOf = (id: string): string | null | undefined => rows.find((row) => row.id === id)?.content;
+    const png = Buffer.from(contentOf(kept.id) ?? '', 'base64');
+    expect(await decode(png)).toMatchObject({ width: 20, height: 10 });
+    expect(contentOf(deleted.id)).toBeNull();
   });
 });
 

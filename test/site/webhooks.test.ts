@@ -134,6 +134,39 @@ it('explains a wrong URL in the words of the page, beside the field and with wha
   expect((await visitor.get(page)).text).toContain(`<code>${receiver.url}/ok</code>`);
 });
 
+it('filters deliveries by endpoint, event and status, and sends the failed ones again together', async () => {
+  const [visitor, other] = [await newMember(), await newMember()];
+  const [gone, fine] = [await addEndpoint(visitor, '/410'), await addEndpoint(visitor, '/ok')];
+  for (const page of [gone, fine]) await visitor.submit(page, {}, `${page}/test`);
+  const failed = await deliveryOf(visitor, gone, '<span class="state bad">failed</span>');
+  const good = await deliveryOf(visitor, fine, '<span class="state good">succeeded</span>');
+  const shown = async (query: string): Promise<boolean[]> => {
+    const { text } = await visitor.get(`${PATH}/deliveries${query}`);
+    return [failed.path, good.path].map((path) => text.includes(`href="${path}"`));
+  };
+  expect(await shown('')).toEqual([true, true]);
+  expect(await shown('?status=failed')).toEqual([true, false]);
+  expect(await shown('?status=succeeded')).toEqual([false, true]);
+  expect(await shown('?status=pending')).toEqual([false, false]);
+  expect(await shown(`?endpoint=${fine.split('/').at(-1) ?? ''}`)).toEqual([false, true]);
+  expect(await shown('?event=webhook.test')).toEqual([true, true]);
+  expect(await shown('?event=render.failed')).toEqual([false, false]);
+  const list = `${PATH}/deliveries?status=failed`;
+  const page = await visitor.get(list);
+  expect(page.text).toMatch(/<option value="failed" selected>/u);
+  expect(page.text).toContain('Send failed webhooks again');
+  expect((await visitor.get(`${PATH}/deliveries?status=succeeded`)).text).not.toContain('Send failed webhooks again');
+  // The receiver responded with 410, so its endpoint is disabled.
+  const again = async (from: Visitor) =>
+    await from.submit(list, { status: 'failed', event: 'webhook.test' }, `${PATH}/deliveries/resend`);
+  expect((await again(other)).location).toContain('done=webhooks-not-resent');
+  await visitor.submit(gone, { url: `${receiver.url}/ok` });
+  await visitor.submit(gone, {}, `${gone}/enable`);
+  expect((await again(visitor)).location).toBe(`${PATH}/deliveries?event=webhook.test&done=webhooks-resent`);
+  await deliveryOf(visitor, gone, '<span class="state good">succeeded</span>');
+  expect((await again(visitor)).status).toBe(429);
+});
+
 it('hides the endpoints and deliveries of other accounts', async () => {
   const [owner, other] = [await newMember(), await newMember()];
   const page = await addEndpoint(owner, '/ok');

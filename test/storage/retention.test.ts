@@ -35,6 +35,7 @@ afterAll(async () => {
 
 const optionsWith = (storage: ObjectStorage): RetentionOptions => ({
   renders: world.store.renders,
+  brandFiles: world.store.brandFiles,
   storage,
   logger: createLogger('silent', 'test'),
 });
@@ -55,7 +56,7 @@ function refusing(storage: ObjectStorage, part: string): RetentionOptions['stora
 
 async function names(storage: ObjectStorage): Promise<string[]> {
   const found: string[] = [];
-  for (const kind of ['assets', 'outputs']) for await (const { name } of storage.list(kind)) found.push(name);
+  for (const kind of ['assets', 'outputs', 'brand']) for await (const { name } of storage.list(kind)) found.push(name);
   return found.toSorted();
 }
 
@@ -140,6 +141,36 @@ describe.each([
     expect(await names(storage)).toEqual(['assets/a']);
   });
 
+  it('a sweep deletes the file of a deleted logo after an hour, and a file without a row after a day', async () => {
+    const accountId = await world.account();
+    const { brandFiles } = world.store;
+    for (const id of ['logo_kept', 'logo_deleted']) {
+      await storage.put(`brand/${id}`, path.join(folder, 'file'));
+      const file = { id, kind: 'logo', bytes: 5, sha256: 'a', facts: '{}' } as const;
+      expect(await brandFiles.add(accountId, file, { ...LIMITS, files: 9 }, 'cli:x')).toMatchObject({ kind: 'added' });
+    }
+    // The server was killed before it could add the row.
+    await storage.put('brand/logo_orphan', path.join(folder, 'file'));
+    await brandFiles.remove(accountId, 'logo', 'logo_deleted', 'cli:x');
+    world.pass(HOUR / 2);
+    expect(await deleteExpiredObjects(optionsWith(storage))).toBe(0);
+    world.pass(HOUR);
+    expect(await deleteExpiredObjects(optionsWith(storage))).toBe(1);
+    expect(await names(storage)).toEqual(['brand/logo_kept', 'brand/logo_orphan']);
+    await deleteOldRecords(optionsWith(storage), new Date(Date.now() + DAY - HOUR));
+    expect(await names(storage)).toHaveLength(2);
+    await deleteOldRecords(optionsWith(storage), new Date(Date.now() + DAY + HOUR));
+    expect(await names(storage)).toEqual(['brand/logo_kept']);
+    // The files of a deleted account lose their rows first.
+    await world.store.accountData.erase(accountId, 'cli:x');
+    world.pass(HOUR);
+    await world.store.accountData.purge((_id, error) => {
+      throw error;
+    });
+    await deleteOldRecords(optionsWith(storage), new Date(Date.now() + DAY + HOUR));
+    expect(await names(storage)).toEqual([]);
+  });
+
   it('a sweep deletes objects that no render needs after a day, but not those of a render that is being accepted', async () => {
     const { asset, output } = await finished(storage);
     const waiting = randomUUID();
@@ -169,7 +200,7 @@ it('a sweep deletes all other expired objects when more than a page of them cann
     markDeleted: async ({ name }) => void left.delete(name),
   };
   const storage = refusing(await FileStorage.open(path.join(folder, 'empty')), 'kept');
-  const options = { renders, storage, logger: createLogger('silent', 'test') };
+  const options = { renders, brandFiles: world.store.brandFiles, storage, logger: createLogger('silent', 'test') };
   expect(await deleteExpiredObjects(options)).toBe(125);
   expect(storage.tried).toEqual(expired);
   storage.tried.length = 0;

@@ -89,6 +89,9 @@ export function accountDataContract(world: () => World): void {
     await renders.cancel({ accountId }, job.id);
     const style = { name: 'acme', style: `{"color":"${name}"}` };
     await world().store.styles.put(accountId, style, { names: 1, versions: 1 }, 'cli:test');
+    const logo = { id: `logo of ${name}`, kind: 'logo', bytes: 3, sha256: 'a', facts: '{"width":2}' } as const;
+    const room = { files: 1, storedBytes: 9, serviceBytes: 9 };
+    await world().store.brandFiles.add(accountId, logo, room, 'cli:test');
     const { webhookEndpoints, webhookDeliveries } = world().store;
     const endpoint = { id: `endpoint of ${name}`, accountId, url: `https://${name}.example/`, events: [] };
     await webhookEndpoints.create(endpoint, 1, 'cli:test');
@@ -147,6 +150,7 @@ export function accountDataContract(world: () => World): void {
       'asynchronous_renders',
       'requests',
       'styles',
+      'brand_files',
       'webhook_endpoints',
       'webhook_deliveries',
       'audit_log',
@@ -157,6 +161,7 @@ export function accountDataContract(world: () => World): void {
     expect(sections.get('passkeys')).toMatchObject([{ name: 'x', last_used_at: null }]);
     expect(sections.get('webhook_endpoints')).toMatchObject([{ url: 'https://ann.example/', events: [] }]);
     expect(sections.get('webhook_deliveries')).toMatchObject([{ endpoint_id: 'endpoint of ann', status: 'pending' }]);
+    expect(sections.get('brand_files')).toMatchObject([{ id: 'logo of ann', facts: { width: 2 }, deleted_at: null }]);
     expect(sections.get('requests')).toHaveLength(510);
     expect(sections.get('renders')).toHaveLength(2);
     expect(sections.get('users')).toMatchObject([{ id: ann.id, email: 'ann@example.com', account_role: 'owner' }]);

@@ -64,6 +64,20 @@ export function ledgerContract(world: () => World): void {
     });
   });
 
+  it('adds credits that were granted for a period to those of the plan', async () => {
+    const { ledger } = world().store;
+    const id = await world().account();
+    await ledger.reserve(await world().hold(id));
+    await world().engine.run('update periods set granted = 5 where account_id = :id', { id });
+    const { period } = await world().subscription(id);
+    expect(await ledger.balance(id, period, LIMIT)).toEqual({ used: 0, reserved: 1, limit: LIMIT + 5 });
+    expect(await ledger.reserve(await world().hold(id, { credits: LIMIT + 5 }))).toMatchObject({ granted: false });
+    expect(await ledger.reserve(await world().hold(id, { credits: LIMIT + 4 }))).toEqual({
+      granted: true,
+      balance: { used: 0, reserved: LIMIT + 5, limit: LIMIT + 5 },
+    });
+  });
+
   it('never charges a test key, whatever it renders and however few credits are left', async () => {
     const { ledger } = world().store;
     const id = await world().account();
@@ -301,5 +315,60 @@ export function ledgerContract(world: () => World): void {
     const remember = { accountId: id, key: 'live:gone', facts: '{}' };
     expect(await ledger.breakOff(hold.renderId, 5, remember)).toBeUndefined();
     expect(await world().balance(id)).toEqual({ used: 0, reserved: 0 });
+  });
+
+  it('finds sums that differ from their rows', async () => {
+    const { ledger } = world().store;
+    const id = await world().account();
+    const [held, charged] = [await world().hold(id, { credits: 3 }), await world().hold(id, { credits: 4 })];
+    for (const hold of [held, charged]) await ledger.reserve(hold);
+    await ledger.settle(charged.renderId, DELIVERED);
+    expect(await reconcile(world().engine)).toEqual([]);
+    const change = async (sums: string): Promise<void> =>
+      void (await world().engine.run(`update periods set ${sums} where account_id = :id`, { id }));
+    const period = { accountId: id, periodStartsAt: held.period.startsAt.toISOString() };
+    await change('reserved = 2');
+    expect(await reconcile(world().engine)).toEqual([{ what: 'reserved', ...period, sum: 2, rows: 3 }]);
+    await change('reserved = 3, used = 3');
+    expect(await reconcile(world().engine)).toEqual([
+      { what: 'used', ...period, sum: 3, rows: 4 },
+      { what: 'usage', accountId: id, periodStartsAt: null, sum: 3, rows: 4 },
+    ]);
+    // Single renders are deleted after a while, and their sums remain.
+    await change('used = 4');
+    await world().engine.run('delete from holds where id = :id', { id: charged.renderId });
+    expect(await reconcile(world().engine)).toEqual([]);
+  });
+
+  it('changes the reserved credits when another attempt has another price', async () => {
+    const { ledger } = world().store;
+    const id = await world().account();
+    const hold = await world().hold(id, { credits: 3 });
+    await ledger.reserve(hold);
+    expect(await ledger.reserve({ ...hold, credits: 5 })).toMatchObject({ granted: true, balance: { reserved: 5 } });
+    expect(await ledger.reserve({ ...hold, credits: 1 })).toMatchObject({ granted: true, balance: { reserved: 1 } });
+    // The higher price isn't granted, and the old hold stays.
+    expect(await ledger.reserve({ ...hold, credits: LIMIT + 1 })).toMatchObject({ granted: false });
+    expect(await world().balance(id)).toEqual({ used: 0, reserved: 1 });
+    await ledger.settle(hold.renderId, DELIVERED);
+    expect(await world().balance(id)).toEqual({ used: 1, reserved: 0 });
+    expect(await reconcile(world().engine)).toEqual([]);
+  });
+
+  it('has no deliveries and no used credits in a period without a render', async () => {
+    const { ledger } = world().store;
+    const id = await world().account();
+    const { period } = await world().subscription(id);
+    expect(await ledger.deliveries(id, period)).toEqual({ delivered: 0, brokenFree: 0, brokenCharged: 0 });
+    expect(await ledger.balance(id, period, LIMIT)).toEqual({ used: 0, reserved: 0, limit: LIMIT });
+  });
+
+  it('distrusts a clock that is far from the time of earlier heartbeats', async () => {
+    const { ledger } = world().store;
+    expect(await ledger.heartbeat()).toEqual({ isTimeTrusted: true });
+    world().pass(1_000);
+    expect(await ledger.heartbeat()).toEqual({ isTimeTrusted: true });
+    world().pass(100 * 24 * HOUR);
+    expect(await ledger.heartbeat()).toEqual({ isTimeTrusted: false });
   });
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { must } from '../../src/primitives/must.ts';
 import type { RenderEvent } from '../../src/store/renders/render.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { AttemptResult } from '../../src/store/webhooks/webhook.ts';
+import type { AttemptResult, DeliveryPage } from '../../src/store/webhooks/webhook.ts';
 import { OPTIONS, renderSetup } from './render-setup.ts';
 import { ACTOR, webhookSetup } from './webhook-setup.ts';
 import { DAY, HOUR, type World } from './world.ts';
@@ -48,6 +48,39 @@ export function webhookDeliveriesContract(world: () => World): void {
     );
     const [secret] = await webhookEndpoints.accountSecrets(accountId);
     expect(ofRequest).toMatchObject({ body: sent.body, secrets: [secret?.secret], delivery: { url: URL_OF_REQUEST } });
+  });
+
+  it('lists deliveries by endpoint, type, status and whether they can be sent again, in pages', async () => {
+    const { webhookDeliveries, webhookEndpoints } = world().store;
+    const [accountId, stranger] = [await world().account(), await world().account()];
+    const [one, other] = [await endpoint(accountId), await endpoint(accountId)];
+    await pending(stranger, await endpoint(stranger));
+    const ids: string[] = [];
+    for (let index = 0; index < 12; index += 1) {
+      world().pass(1);
+      const type = index % 2 === 0 ? 'webhook.test' : 'render.failed';
+      const sent = await webhookDeliveries.send(accountId, index % 3 === 0 ? one : other, message(type));
+      ids.push(must(sent, 'a delivery').id);
+    }
+    const places = async (page: Omit<DeliveryPage, 'limit'>, limit = 50): Promise<number[]> =>
+      (await webhookDeliveries.list(accountId, { ...page, limit })).map(({ id }) => ids.indexOf(id));
+    expect(await places({ type: 'render.failed' })).toEqual([11, 9, 7, 5, 3, 1]);
+    expect(await places({ type: 'render.failed', endpointId: one })).toEqual([9, 3]);
+    expect(await places({ type: 'render.failed', after: ids[7] }, 2)).toEqual([5, 3]);
+    expect(await places({ status: 'failed' })).toEqual([]);
+    await webhookEndpoints.setEnabled(accountId, one, false, ACTOR);
+    expect(await places({ status: 'failed' })).toEqual([9, 6, 3, 0]);
+    expect(await places({ status: 'pending', type: 'webhook.test' })).toEqual([10, 8, 4, 2]);
+    expect(await places({ status: 'failed', isSendable: true })).toEqual([]);
+    await webhookEndpoints.setEnabled(accountId, one, true, ACTOR);
+    expect(await places({ status: 'failed', isSendable: true, after: ids[6] })).toEqual([3, 0]);
+    await webhookEndpoints.update(accountId, one, { url: 'https://moved.example/' }, ACTOR);
+    const again = must(ids[3], 'the delivery');
+    expect(await webhookDeliveries.sendAgain(accountId, again)).toBe(true);
+    const sent = { status: 'pending', url: 'https://moved.example/' };
+    expect(await webhookDeliveries.find(accountId, again)).toMatchObject(sent);
+    await webhookEndpoints.remove(accountId, one, ACTOR);
+    expect(await places({ status: 'failed', isSendable: true })).toEqual([]);
   });
 
   it('keeps no message when nothing receives it', async () => {

@@ -43,9 +43,9 @@ export function webhookEndpointsContract(world: () => World): void {
     await webhookDeliveries.endAttempt(await claimOne(), attempt(), { kind: 'retry', delayMs: MINUTE });
     const elsewhere = await pending(mine, bystander);
     expect(await operator.failingWebhooks()).toBe(1);
-    const change = { id, accountId: mine, url: 'https://new.example/', events: ['render.failed'] as const };
-    expect(await webhookEndpoints.update({ ...change, accountId: other }, ACTOR)).toBe(false);
-    expect(await webhookEndpoints.update(change, ACTOR)).toBe(true);
+    const change = { url: 'https://new.example/', events: ['render.failed'] as const };
+    expect(await webhookEndpoints.update(other, id, change, ACTOR)).toBe(false);
+    expect(await webhookEndpoints.update(mine, id, change, ACTOR)).toBe(true);
     expect(await webhookEndpoints.find(mine, id)).toMatchObject({
       url: 'https://new.example/',
       events: ['render.failed'],
@@ -55,6 +55,22 @@ export function webhookEndpointsContract(world: () => World): void {
     expect((await webhookDeliveries.find(mine, elsewhere))?.url).toContain(bystander);
     expect(await operator.failingWebhooks()).toBe(0);
     expect((await world().actions(mine)).at(-1)).toBe(`${ACTOR} webhook.changed`);
+  });
+
+  it('keeps what a change of an endpoint leaves out, and that it is failing until it has another URL', async () => {
+    const { webhookEndpoints, webhookDeliveries } = world().store;
+    const accountId = await world().account();
+    const id = await endpoint(accountId, ['render.failed']);
+    await pending(accountId, id);
+    await webhookDeliveries.endAttempt(await claimOne(), attempt(), { kind: 'retry', delayMs: MINUTE });
+    const found = async () => await webhookEndpoints.find(accountId, id);
+    const before = await found();
+    expect(before?.failingSince).toBeDefined();
+    await webhookEndpoints.update(accountId, id, { events: ['batch.completed'] }, ACTOR);
+    expect(await found()).toEqual({ ...before, events: ['batch.completed'] });
+    await webhookEndpoints.update(accountId, id, { url: 'https://new.example/' }, ACTOR);
+    const changed = { url: 'https://new.example/', events: ['batch.completed'], failingSince: undefined };
+    expect(await found()).toEqual({ ...before, ...changed });
   });
 
   it('never has more endpoints than allowed, also when two servers add them at the same time', async () => {

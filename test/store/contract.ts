@@ -7,7 +7,9 @@ import { secretsContract } from './contract-secrets.ts';
 import { backlogContract } from './contract-backlog.ts';
 import { accountsContract } from './contract-accounts.ts';
 import { auditContract } from './contract-audit.ts';
+import { brandFilesContract } from './contract-brand-files.ts';
 import { idempotencyContract } from './contract-idempotency.ts';
+import { holdsContract } from './contract-holds.ts';
 import { incidentsContract } from './contract-incidents.ts';
 import { keysContract } from './contract-keys.ts';
 import { ledgerContract } from './contract-ledger.ts';
@@ -25,6 +27,7 @@ import { secondFactorsContract } from './contract-second-factors.ts';
 import { storedBytesContract } from './contract-stored-bytes.ts';
 import { stylesContract } from './contract-styles.ts';
 import { subscriptionsContract } from './contract-subscriptions.ts';
+import { testRendersContract } from './contract-test-renders.ts';
 import { unconfirmedContract } from './contract-unconfirmed.ts';
 import { usersContract } from './contract-users.ts';
 import { webhookDeliveriesContract } from './contract-webhook-deliveries.ts';
@@ -37,11 +40,14 @@ const CONTRACTS = {
   subscriptions: subscriptionsContract,
   keys: keysContract,
   'the ledger': ledgerContract,
+  holds: holdsContract,
   idempotency: idempotencyContract,
   'stored renders': rendersContract,
   'attempts of stored renders': renderAttemptsContract,
   'ends of stored renders': renderEndsContract,
+  'test renders': testRendersContract,
   'saved styles': stylesContract,
+  'logos and fonts': brandFilesContract,
   'files that are sent': renderDeliveriesContract,
   'stored bytes': storedBytesContract,
   'usage, audit and payments': auditContract,
@@ -64,13 +70,17 @@ const CONTRACTS = {
   incidents: incidentsContract,
 };
 
-export function storeContract(create: () => Promise<TestDatabase>): void {
+type ContractName = keyof typeof CONTRACTS;
+
+/** `names` selects some of the tests. */
+export function storeContract(create: () => Promise<TestDatabase>, names?: readonly ContractName[]): void {
   let world: World;
   beforeEach(async () => {
     world = await World.begin(await create());
   });
   afterEach(async () => await world.database.remove());
-  describe.each(Object.entries(CONTRACTS))('%s', (_name, contract) => {
+  const entries = Object.entries(CONTRACTS).filter(([name]) => names?.some((each) => each === name) ?? true);
+  describe.each(entries)('%s', (_name, contract) => {
     contract(() => world);
   });
 }

@@ -73,6 +73,9 @@ async function fill(database: TestDatabase): Promise<World> {
   const logged = { id: 'r', accountId: 'a7', at: world.clock().toISOString(), keyId: null, faults: [], ...facts };
   await world.store.requests.append([logged]);
   await world.store.styles.put('a7', { name: 'acme', style: '{}' }, { names: 1, versions: 1 }, 'cli:x');
+  const logo = { id: 'logo_a', kind: 'logo', bytes: 3, sha256: 'a', facts: '{}' } as const;
+  const room = { files: 1, storedBytes: 9, serviceBytes: 9 };
+  await world.store.brandFiles.add('a7', logo, room, 'cli:x');
   const { webhookEndpoints, webhookDeliveries } = world.store;
   await webhookEndpoints.create({ id: 'hook', accountId: 'a7', url: 'https://a.example/', events: [] }, 1, 'cli:x');
   await webhookDeliveries.send('a7', 'hook', { id: 'msg_1', type: 'webhook.test', body: '{}' });

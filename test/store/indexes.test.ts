@@ -44,7 +44,7 @@ async function useWebhooks(
 ): Promise<void> {
   await webhookEndpoints.create({ id: 'h', accountId, url: 'https://a.example/', events: [] }, 9, 'cli:x');
   await webhookEndpoints.list(accountId);
-  await webhookEndpoints.update({ id: 'h', accountId, url: 'https://c.example/', events: [] }, 'cli:x');
+  await webhookEndpoints.update(accountId, 'h', { url: 'https://c.example/', events: [] }, 'cli:x');
   await webhookEndpoints.rotate(accountId, 'h', 1, 'cli:x');
   const at = new Date().toISOString();
   const event = { id: 'e', accountId, renderId: 'r', type: 'render.failed', createdAt: new Date() } as const;
@@ -60,6 +60,7 @@ async function useWebhooks(
   await webhookDeliveries.details(accountId, delivery?.id ?? '');
   await webhookDeliveries.list(accountId, { limit: 5, after: delivery?.id });
   await webhookDeliveries.list(accountId, { limit: 5, endpointId: 'h' });
+  await webhookDeliveries.list(accountId, { limit: 5, type: 'render.failed', status: 'failed', isSendable: true });
   await webhookDeliveries.sendAgain(accountId, delivery?.id ?? '');
   await webhookDeliveries.releaseLost(() => true);
   await webhookEndpoints.claimNotice();
@@ -68,7 +69,20 @@ async function useWebhooks(
   await webhookDeliveries.deleteBefore(new Date());
 }
 
-async function useRenders(accountId: string, world: World, { renders }: Store): Promise<void> {
+async function useBrandFiles(accountId: string, { brandFiles }: Store): Promise<void> {
+  const logo = { id: 'logo_a', kind: 'logo', bytes: 3, sha256: 'a', facts: '{}' } as const;
+  await brandFiles.add(accountId, logo, { ...LIMITS, files: 9 }, 'cli:x');
+  await brandFiles.list(accountId, 'logo');
+  await brandFiles.find(accountId, 'logo', 'logo_a');
+  await brandFiles.findKept(accountId, 'logo', 'logo_a');
+  await brandFiles.orphans(['brand/logo_a']);
+  await brandFiles.remove(accountId, 'logo', 'logo_a', 'cli:x');
+  await brandFiles.expiredObjects(10);
+  await brandFiles.markDeleted({ id: 'logo_a', name: 'brand/logo_a' });
+}
+
+async function useRenders(accountId: string, world: World, store: Store): Promise<void> {
+  const { renders } = store;
   const { period, renews, plan } = await world.subscription(accountId);
   const asset = { name: 'assets/x', format: 'jpeg', bytes: 400, sha256: undefined };
   const render = { id: 'stored', accountId, keyId: 'k', mode: 'test', batchId: undefined, request: '{}' } as const;
@@ -78,6 +92,7 @@ async function useRenders(accountId: string, world: World, { renders }: Store): 
   await renders.releaseLost(() => false);
   if (claim) await renders.fail(claim.attempt, { error: '{}', code: 'x', durationMs: 1 });
   for (const object of await renders.expiredObjects(10)) await renders.markDeleted(object);
+  await useBrandFiles(accountId, store);
   await renders.list({ accountId, mode: 'test', keyId: 'k' }, { limit: 5, status: 'failed', after: 'stored' });
   await renders.list({ accountId }, { limit: 5, batchId: 'b', day: '2026-01-31' });
 }

@@ -3,8 +3,11 @@
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Engine, OutcomeUnknown } from '../../src/store/engine.ts';
+import { AppError } from '../../src/errors.ts';
+import { PendingWrites } from '../../src/store/ledger/pending-writes.ts';
 import { createStore } from '../../src/store/store.ts';
 import { sqliteDatabase } from './databases.ts';
+import { renderSetup } from './render-setup.ts';
 import { DELIVERED, FAILED, HOUR, World } from './world.ts';
 
 /** How often a write is tried before it is given up. */
@@ -100,6 +103,47 @@ describe('pending writes of the ledger', () => {
     expect(await stateOf('delivered')).toBe('settled');
   });
 
+  it('pending writes of a render are its latest one to the ledger, and one to its idempotency key', async () => {
+    const id = await reserve('r');
+    const { ledger, idempotency, pendingWrites } = world.store;
+    await idempotency.claim(id, 'key', { fingerprint: 'fingerprint' }, 'r');
+    await whileUnavailable(async () => {
+      await expect(ledger.settle('r', DELIVERED)).rejects.toMatchObject({ code: 'storage_unavailable' });
+      await expect(ledger.release('r', FAILED)).rejects.toMatchObject({ code: 'storage_unavailable' });
+      await idempotency.abandon(id, 'key', 'r');
+    });
+    expect(pendingWrites.list()).toEqual([
+      { kind: 'release', renderId: 'r' },
+      { kind: 'abandon', renderId: 'r' },
+    ]);
+  });
+
+  it('pending writes include the end of a delivery that broke while the database was unavailable', async () => {
+    const id = await reserve('r');
+    const { ledger, pendingWrites } = world.store;
+    await whileUnavailable(async () => {
+      await expect(ledger.breakOff('r', 5)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    });
+    expect(pendingWrites.list()).toEqual([{ kind: 'release', renderId: 'r' }]);
+    await pendingWrites.retry();
+    expect(await world.balance(id)).toEqual({ used: 0, reserved: 0 });
+  });
+
+  it('pending writes wait for the next retry after one that found the database unavailable', async () => {
+    const pendingWrites = new PendingWrites();
+    const tried: string[] = [];
+    for (const renderId of ['first', 'second', 'third']) {
+      pendingWrites.add({ kind: 'settle', renderId }, async () => {
+        tried.push(renderId);
+        throw new AppError('storage_unavailable', 'the database is unavailable');
+      });
+    }
+    await pendingWrites.retry();
+    expect(tried).toEqual(['first']);
+    await pendingWrites.retry();
+    expect(tried).toEqual(['first', 'second']);
+  });
+
   it('pending writes do not keep a sweep from releasing the other holds of a dead server', async () => {
     const id = await world.account();
     const dead = await world.server('there/9/x');
@@ -109,6 +153,45 @@ describe('pending writes of the ledger', () => {
     expect(await world.store.ledger.sweep()).toEqual(['good']);
     expect(await stateOf('good')).toBe('released');
     expect(world.store.pendingWrites.list()).toEqual([{ kind: 'release', renderId: 'broken' }]);
+  });
+});
+
+describe('a reservation whose commit was not acknowledged', () => {
+  const ALIVE = 'there/1/x';
+
+  it('a reservation without an acknowledgment is released with the next retry, because its caller does not render', async () => {
+    const id = await world.account();
+    const { ledger, pendingWrites } = createStore(losingAcknowledgments(world.engine), world.clock, ALIVE);
+    await expect(ledger.reserve(await world.hold(id, { renderId: 'r', credits: 3 }))).rejects.toThrow(OutcomeUnknown);
+    expect(await world.balance(id)).toEqual({ used: 0, reserved: 3 });
+    expect(pendingWrites.list()).toEqual([{ kind: 'release', renderId: 'r' }]);
+    // The engine of this server loses every acknowledgment, so the write is made and stays pending.
+    await pendingWrites.retry();
+    expect(await stateOf('r')).toBe('released');
+    expect(await world.balance(id)).toEqual({ used: 0, reserved: 0 });
+    const [hold] = await world.store.usage.latest(id, 1);
+    expect(hold).toMatchObject({ outcome: 'storage_unavailable' });
+  });
+
+  it('a reservation of a stored render without an acknowledgment is kept for its next attempt', async () => {
+    const id = await world.account();
+    const { accepted, claimed, reserve: reserveAttempt } = renderSetup(() => world);
+    await accepted(id);
+    const store = createStore(losingAcknowledgments(world.engine), world.clock, ALIVE);
+    await expect(reserveAttempt(await claimed(), store)).rejects.toThrow(OutcomeUnknown);
+    expect(store.pendingWrites.list()).toEqual([]);
+    expect(await world.balance(id)).toEqual({ used: 0, reserved: 3 });
+  });
+
+  it('a reservation without an acknowledgment keeps its credits when it is repeated successfully', async () => {
+    const id = await world.account();
+    const engine = losingAcknowledgments(world.engine, 1);
+    const { ledger, pendingWrites } = createStore(engine, world.clock, ALIVE);
+    const hold = await world.hold(id, { renderId: 'r', credits: 3 });
+    await expect(ledger.reserve(hold)).rejects.toThrow(OutcomeUnknown);
+    expect(await ledger.reserve(hold)).toMatchObject({ granted: true });
+    expect(pendingWrites.list()).toEqual([]);
+    expect(await world.balance(id)).toEqual({ used: 0, reserved: 3 });
   });
 });
 
@@ -140,14 +223,17 @@ describe('an idempotency key whose render fails while the database is unavailabl
   });
 });
 
-/** An engine whose connection breaks after each commit of a transaction. */
-function losingAcknowledgments(engine: Engine): Engine {
+/** An engine whose connection breaks after each commit of a transaction, or after the first ones. */
+function losingAcknowledgments(engine: Engine, commits = Infinity): Engine {
+  let left = commits;
   return {
     dialect: engine.dialect,
     all: async (sql, parameters) => await engine.all(sql, parameters),
     run: async (sql, parameters) => await engine.run(sql, parameters),
     transaction: async (work) => {
-      await engine.transaction(work);
+      const result = await engine.transaction(work);
+      if (left === 0) return result;
+      left -= 1;
       throw new OutcomeUnknown(new Error('connection reset'));
     },
     close: async () => await engine.close(),

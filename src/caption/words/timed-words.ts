@@ -56,6 +56,11 @@ export function sliceWords({ text, words }: WordedText, first: number, end: numb
   };
 }
 
+/** The words of a page of a text. A page of all words has the whole text. */
+export function pageWords({ text, words }: WordedText, first: number, count: number): WordedText {
+  return count === words.length ? { text, words } : sliceWords({ text, words }, first, first + count);
+}
+
 /** Changes the text of each word and of what is between words. Changed texts may have other lengths. */
 export function mapWords({ text, words }: WordedText, change: (part: string) => string): WordedText {
   let changed = '';

@@ -110,7 +110,7 @@ async function checkStorage(settings: Settings): Promise<Finding[]> {
   return [
     await check('storage', async () => {
       if (storage.kind === 'default' && databaseUrl !== '') {
-        return { detail: 'STORYBAR_STORAGE is not set, so asynchronous renders are refused' };
+        return { detail: 'STORYBAR_STORAGE is not set, so asynchronous renders, logos and fonts are refused' };
       }
       if (storage.kind === 'default' && !existsSync(dataDirectory)) {
         return { detail: `${dataDirectory}, created when the server starts` };

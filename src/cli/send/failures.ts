@@ -44,7 +44,7 @@ export function printable(text: string): string {
 }
 
 /** Returns true when the same command may succeed later, or may already have succeeded. */
-export function mayPass(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (!(error instanceof CommandFailure)) return false;
   const { code, status = 0 } = error;
   return code === 'unreachable' || code === 'interrupted' || status >= 500 || status === 408 || status === 409;

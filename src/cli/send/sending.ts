@@ -18,7 +18,7 @@ import { formatOfName } from '../caption-options.ts';
 import { CommandFailure, EXIT_CODES, UsageError } from '../exit-codes.ts';
 import type { Print } from '../print.ts';
 import { outputNextTo } from '../local-files.ts';
-import { failureOf, mayPass, printable, withHint } from './failures.ts';
+import { failureOf, isTransient, printable, withHint } from './failures.ts';
 import type { Reporter } from './reporter.ts';
 import { saveResult } from './save-result.ts';
 
@@ -63,7 +63,7 @@ export class Sending {
     const render = await this.#upload(asset, fields, idempotencyKey).catch((error: unknown) => {
       const failure = this.#failureOf(error);
       const hint = `Repeat the command with --idempotency-key ${idempotencyKey} to make sure that it is charged once.`;
-      throw mayPass(failure) ? withHint(failure, hint) : failure;
+      throw isTransient(failure) ? withHint(failure, hint) : failure;
     });
     reporter.note(`Accepted as ${render.id}`);
     if (isDetached) {

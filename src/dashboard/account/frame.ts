@@ -40,6 +40,7 @@ const TABS: readonly Tab[] = [
   { path: '/dashboard/requests', label: 'Requests' },
   { path: '/dashboard/renders', label: 'Renders' },
   { path: '/dashboard/keys', label: 'Keys' },
+  { path: '/dashboard/brand', label: 'Brand' },
   { path: '/dashboard/webhooks', label: 'Webhooks' },
   { path: '/dashboard/plan', label: 'Plan' },
   { path: '/dashboard/security', label: 'Security' },

@@ -2,7 +2,7 @@
 
 import { find } from './elements.ts';
 
-for (const root of document.querySelectorAll<HTMLElement>('[data-compare]')) {
+export function listenToCompare(root: HTMLElement): void {
   const slider = find(root, 'input', HTMLInputElement);
   const show = (): void => {
     root.style.setProperty('--split', `${slider.value}%`);

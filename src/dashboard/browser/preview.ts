@@ -13,6 +13,8 @@ export interface PreviewRequest {
   readonly look?: Readonly<Record<string, string>>;
   /** Set for captions of a video that have times. */
   readonly moment?: PreviewMoment;
+  /** Proves that the request comes from the page of a signed-in visitor. */
+  readonly token?: string | undefined;
 }
 
 export interface PreviewMoment {
@@ -36,6 +38,7 @@ export interface PreviewResult {
   /** The rows of each bar, in pixels of the overlay. */
   readonly rows: readonly BarRows[];
   readonly missingGlyphs: number;
+  readonly isMarked: boolean;
 }
 
 export interface PreviewListener {
@@ -100,6 +103,7 @@ export class Preview {
       const response = await fetch(`/playground/overlay${at}`, {
         method: 'POST',
         body: formOf(request),
+        headers: request.token === undefined ? {} : { 'x-form-token': request.token },
         signal: running.signal,
       });
       const seconds = Number(response.headers.get('retry-after') ?? 1);
@@ -145,5 +149,5 @@ function parseHeaders(headers: Headers): Omit<PreviewResult, 'png'> {
     const [top = 0, height = 0] = entry.split('+').map(Number);
     return { top, height };
   });
-  return { rows, missingGlyphs: Number(headers.get('x-missing-glyphs') ?? 0) };
+  return { rows, missingGlyphs: Number(headers.get('x-missing-glyphs') ?? 0), isMarked: !headers.has('x-unmarked') };
 }

@@ -16,14 +16,14 @@ export interface SnippetRequest {
   readonly asset?: string | undefined;
   /** The URL of the asset instead of a file. The request is sent as JSON. */
   readonly assetUrl?: string | undefined;
-  /** The size of an overlay-only PNG. */
+  /** The size of an overlay without an asset, or of a file that is fitted. */
   readonly size?: { readonly width: number; readonly height: number } | undefined;
   readonly overlays: readonly SnippetOverlay[];
   /** Subtitles of a video, instead of the overlays. */
   readonly captions?: string | undefined;
   /** If undefined, the default format. */
   readonly format?: string | undefined;
-  /** Other form fields: the style and the safe area. */
+  /** Other form fields, such as the style and the safe area. */
   readonly look?: Readonly<Record<string, string>>;
   readonly output: string;
 }
@@ -51,10 +51,10 @@ export function snippetsFor(request: SnippetRequest): Snippet[] {
  */
 function fields({ size, overlays, captions, look = {}, format }: SnippetRequest): [string, string][] {
   const further = Object.entries({ ...look, ...(format !== undefined && { format }) });
-  if (captions !== undefined) return [['captions', captions], ...further];
   const [first] = overlays;
   const isPlain = overlays.length === 1 && isTextOnly(first) && first?.text.startsWith('=') === false;
-  const caption: [string, string] = isPlain ? ['text', first.text] : ['overlays', JSON.stringify(overlays)];
+  const own: [string, string] = isPlain ? ['text', first.text] : ['overlays', JSON.stringify(overlays)];
+  const caption: [string, string] = captions === undefined ? own : ['captions', captions];
   const sides: [string, string][] = size
     ? [
         ['width', String(size.width)],

@@ -1,8 +1,9 @@
 // The form of the documentation that sends a real request and shows the whole response.
 
 import { find } from './elements.ts';
-import { termsIn } from './playground/payer.ts';
+import { NOT_RENDERING, termsIn } from './playground/payer.ts';
 import { RenderPanel } from './playground/render-panel.ts';
+import { StateStore } from './playground/store.ts';
 import { ResponseView } from './response-view.ts';
 import { SAMPLE_NAME, type TryItFields, trySnippets } from './try-it-request.ts';
 
@@ -19,11 +20,19 @@ const view = new ResponseView(
 
 const panel = new RenderPanel({
   root,
+  store: new StateStore(NOT_RENDERING),
   terms: termsIn(dataset),
-  work: () => ({ seconds: undefined, form: requestForm }),
+  work: () => ({ seconds: undefined, file: chosenFile() }),
+  form: requestForm,
   onResult: async (response) => await view.show(response),
   onError: async (response) => await view.showError(response),
 });
+
+/** The limits of images apply. A video of the visitor is checked by the server. */
+function chosenFile(): { readonly bytes: number; readonly seconds: undefined } | undefined {
+  const chosen = source.value === 'file' ? file.files?.[0] : undefined;
+  return chosen?.type.startsWith('image/') ? { bytes: chosen.size, seconds: undefined } : undefined;
+}
 
 function valueOf(name: string): string {
   const value = new FormData(form).get(name);

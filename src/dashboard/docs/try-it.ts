@@ -10,7 +10,7 @@ import { TRY_IT_DEFAULTS, trySnippets } from '../browser/try-it-request.ts';
 import { type Content, type Html, html } from '../html.ts';
 import type { Site } from '../page.ts';
 import type { PlanOffer } from '../plan-cards.ts';
-import { freeSignUpPath, priceAttributes } from '../playground/price-attributes.ts';
+import { freeSignUpPath, type GuestTerms, priceAttributes } from '../playground/price-attributes.ts';
 import { snippetTabs } from '../snippet-tabs.ts';
 
 /** The browser module of pages with the form. */
@@ -18,10 +18,15 @@ export const TRY_IT_MODULE = 'try-it.js';
 
 const HEADERS = ['retry-after', ...Object.keys(RESPONSE_HEADERS)];
 
-export function tryItForm(site: Site, plans: readonly PlanOffer[], baseUrl: string): Html {
+export function tryItForm(
+  site: Site,
+  plans: readonly PlanOffer[],
+  baseUrl: string,
+  limits: GuestTerms['limits'],
+): Html {
   const signUpPath = freeSignUpPath(site, plans);
   return html`<div class="try-it" data-try-it data-base-url="${baseUrl}" data-sample="${SAMPLE_PHOTO_PATH}"
-data-shown-headers="${HEADERS.join(' ')}" ${priceAttributes(false, signUpPath)}>
+data-shown-headers="${HEADERS.join(' ')}" ${priceAttributes({ hasFreeClips: false, limits }, signUpPath)}>
 <noscript><p>This form needs JavaScript. The examples work without it.</p></noscript>
 <form data-form>
 <p class="try-line"><code>POST ${baseUrl}/v1/overlay</code></p>

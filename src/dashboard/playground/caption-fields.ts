@@ -2,9 +2,8 @@
 
 import { CAPTION_FIELDS } from '../../caption/request-fields.ts';
 import { type Html, html } from '../html.ts';
+import { numberField } from './number-field.ts';
 import { WORD_LOOKS } from './word-looks.ts';
-
-const { max_words } = CAPTION_FIELDS;
 
 /** Draws strokes on a grid of 20 units. */
 function icon(path: string): Html {
@@ -24,6 +23,7 @@ export function captionFields(): Html {
   return html`<div class="panel-head"><h2>Captions</h2>
 <button type="button" class="icon" aria-label="Undo" title="Undo (Ctrl+Z)" data-undo disabled>${ICONS.undo}</button>
 <button type="button" class="icon" aria-label="Redo" title="Redo (Ctrl+Shift+Z)" data-redo disabled>${ICONS.redo}</button></div>
+<div data-own-captions>
 <ol class="bars" data-bars></ol>
 <p class="small" data-no-captions hidden>No captions. Add one, or double-click the image where you want it.</p>
 <template data-bar>
@@ -46,17 +46,28 @@ export function captionFields(): Html {
 </li>
 </template>
 <p class="add"><button type="button" class="button quiet" data-add>Add caption</button></p>
-<div data-subtitles hidden>
-<details><summary>Subtitles instead of captions</summary>
-<label for="subtitles">SRT, WebVTT or a transcript as JSON <span class="small">Paste it, choose a file, or drop one on the page.</span></label>
-<textarea id="subtitles" rows="4" spellcheck="false" data-captions></textarea>
-<p><input type="file" accept=".srt,.vtt,.json,text/vtt,application/json" aria-label="Subtitle file" data-captions-file></p>
-<div class="source-group" role="group" aria-label="Looks for spoken words">
-${WORD_LOOKS.map(({ name, ...look }) => html`<button type="button" class="starter" data-word-look="${JSON.stringify(look)}">${name}</button>`)}
 </div>
-<div class="bar-foot">
-<label>Words per page <input type="number" min="${max_words.minimum}" max="${max_words.maximum}" step="1" inputmode="numeric" data-max-words></label>
-<button type="button" class="button quiet" data-edit-words disabled>Edit words</button>
+<p class="small" data-replaced hidden>The subtitles below replace your captions. Clear them to get your captions back.</p>
+${subtitleFields()}`;
+}
+
+/** Subtitles or a transcript, and the words of the page that the player is at. */
+function subtitleFields(): Html {
+  return html`<div class="subtitles" data-subtitles data-when="timed" hidden>
+<details><summary>Subtitles or spoken words</summary>
+<label for="subtitles">SRT, WebVTT or a transcript as JSON <span class="small">Paste it, or drop the file on the page.</span></label>
+<textarea id="subtitles" rows="4" spellcheck="false" data-captions></textarea>
+<p class="subtitle-actions"><label class="button quiet file"><input type="file" class="visually-hidden" accept=".srt,.vtt,.json,text/vtt,application/json" data-captions-file>Choose a file</label></p>
+<div class="words" role="group" aria-label="Words of the page" data-words hidden>
+<p class="small"><span data-page-number></span>. Change a word, or clear it to remove it.</p>
+<div class="word-fields" data-word-fields></div>
+</div>
+<div class="look">
+<div class="word-looks" role="group" aria-label="Looks for spoken words">
+${WORD_LOOKS.map(({ name, fields }) => html`<button type="button" class="starter" data-word-look="${JSON.stringify(fields)}">${name}</button>`)}
+</div>
+${numberField('Words per page', 'max_words', CAPTION_FIELDS.max_words)}
+${numberField('Lines per page', 'max_lines', CAPTION_FIELDS.max_lines)}
 </div>
 </details>
 </div>`;

@@ -1,9 +1,12 @@
 // The fields of the playground for the style of captions and the safe area.
 
+import { DEFAULT_FONT, FONT_NAMES } from '../../caption/fonts.ts';
+import { DEFAULT_CORNER, LOGO_CORNERS } from '../../caption/logo.ts';
 import { SAFE_AREAS } from '../../caption/safe-area.ts';
 import { HIGHLIGHTS, STYLE_FIELDS } from '../../caption/style.ts';
 import { DEFAULT_PRESET } from '../../caption/style-presets.ts';
 import { type Html, html } from '../html.ts';
+import { numberField } from './number-field.ts';
 
 const { preset, size, align, weight, case: letters } = STYLE_FIELDS;
 
@@ -14,6 +17,10 @@ const OF_THE_STYLE = 'of the style';
 function defaultFirst(names: readonly string[], first: string): { readonly name: string; readonly value: string }[] {
   const sorted = [first, ...names.filter((name) => name !== first)];
   return sorted.map((name) => ({ name, value: name === first ? '' : name }));
+}
+
+function select(label: string, name: string, names: readonly string[], first: string): Html {
+  return html`<label>${label} <select name="${name}">${options(names, first)}</select></label>`;
 }
 
 function options(names: readonly string[], first: string): Html[] {
@@ -30,14 +37,26 @@ function presets(): Html[] {
 
 export function lookFields(): Html {
   return html`<div class="look" data-look>
-<fieldset class="presets"><legend>Style</legend>${presets()}</fieldset>
+<fieldset class="presets"><legend>Style</legend>${presets()}
+<span class="saved-styles" data-saved-styles></span></fieldset>
+<template data-saved-style><label><input type="radio" class="visually-hidden" name="preset"><span class="preset"><span class="preset-sample" aria-hidden="true">Aa</span><span data-name></span></span></label></template>
 <label>Color <input type="color" name="color" value="#ffffff"></label>
 <label>Background <input type="color" name="background" value="#000000"></label>
-<label>Size <input type="number" name="size" min="${size.minimum}" max="${size.maximum}" step="0.1" placeholder="1" inputmode="decimal"></label>
-<label>Align <select name="align">${options(align.enum, 'center')}</select></label>
-<label>Weight <select name="weight">${options(weight.enum, OF_THE_STYLE)}</select></label>
-<label>Highlight <select name="highlight">${options(HIGHLIGHTS, 'none')}</select></label>
-<label>Case <select name="case">${options(letters.enum, 'none')}</select></label>
-<label>Safe area <select name="safe_area">${options(SAFE_AREAS, 'none')}</select></label>
+${numberField('Size', 'size', size, { placeholder: '1' })}
+${select('Font', 'font', FONT_NAMES, DEFAULT_FONT)}
+${select('Weight', 'weight', weight.enum, OF_THE_STYLE)}
+${select('Case', 'case', letters.enum, 'none')}
+${select('Align', 'align', align.enum, 'center')}
+${select('Highlight', 'highlight', HIGHLIGHTS, 'none')}
+<label data-when="highlight-color" hidden>Word color <input type="color" name="highlight_color"></label>
+<label data-when="highlight-box" hidden>Box color <input type="color" name="highlight_background"></label>
+${select('Safe area', 'safe_area', SAFE_AREAS, 'none')}
+<label data-when="logos" hidden>Logo <select name="logo"></select></label>
+<label data-when="logo" hidden>Corner <select name="logo_corner">${options(LOGO_CORNERS, DEFAULT_CORNER)}</select></label>
+<details class="save-style" data-save-style data-when="account" hidden><summary>Save as style</summary>
+<label for="style-name">Name <span class="small">Lowercase letters, digits and hyphens. Requests can then say <code>style=name</code>.</span></label>
+<div class="save-row"><input id="style-name" type="text" autocomplete="off" spellcheck="false" maxlength="40"><button type="button" class="button quiet">Save</button></div>
+<p class="small" role="status" data-saved></p>
+</details>
 </div>`;
 }

@@ -6,19 +6,28 @@ import { remaining } from '../../account/credits.ts';
 import type { PlanBook } from '../../account/plans.ts';
 import { may } from '../../account/roles.ts';
 import { AppError } from '../../errors.ts';
+import type { SavedLogos } from '../../brand/saved-logos.ts';
+import { type SavedStyles, styleToJson } from '../../brand/saved-styles.ts';
 import type { Caller } from '../../account/caller.ts';
 import type { Identify } from '../../http/overlay/admit.ts';
+import { receiveSmall } from '../../http/overlay/receive.ts';
+import type { PreviewMember } from '../../http/playground/previews.ts';
 import type { RouteGroup } from '../../http/route-group.ts';
 import { must } from '../../primitives/must.ts';
 import type { Store } from '../../store/store.ts';
 import type { User } from '../../store/people/user.ts';
 import { PRIVATE_HEADERS, shownEmail } from '../account/frame.ts';
+import { logoLabel } from '../brand/style-form.ts';
 import type { SessionGuard } from '../identity/session-guard.ts';
 
 export interface PlaygroundAccountDependencies {
   readonly store: Pick<Store, 'accounts' | 'ledger'>;
   readonly plans: PlanBook;
   readonly sessionGuard: SessionGuard;
+  readonly styles: Pick<SavedStyles, 'list' | 'put'>;
+  readonly logos: Pick<SavedLogos, 'list'>;
+  /** Fires when running requests must end. */
+  readonly shutdown: AbortSignal;
 }
 
 /**
@@ -34,6 +43,10 @@ export function playgroundAccountRoutes(dependencies: PlaygroundAccountDependenc
           .headers({ ...PRIVATE_HEADERS, 'content-type': 'application/json; charset=utf-8' })
           .send(JSON.stringify({ account }));
       });
+      app.put(
+        '/playground/account/styles/:name',
+        async (request, reply) => await saveStyle(dependencies, request, reply),
+      );
     },
   };
 }
@@ -49,14 +62,55 @@ async function accountOf(
 ): Promise<object | null> {
   const visit = await dependencies.sessionGuard.member(request, reply);
   if (visit === undefined) return null;
-  const caller = await callerOf(dependencies, visit.user).catch((error: unknown) => {
-    if (error instanceof AppError) return undefined;
-    throw error;
-  });
+  const caller = await callerOf(dependencies, visit.user).catch(ignoreRefusal);
   if (caller === undefined) return null;
   const { accountId, subscription, plan, mode } = caller;
   const balance = await dependencies.store.ledger.balance(accountId, subscription.period, plan.credits);
-  return { email: shownEmail(visit), mode, credits: remaining(balance), token: visit.token };
+  const { imageBytes, videoBytes, videoSeconds } = plan.limits;
+  return {
+    email: shownEmail(visit),
+    mode,
+    credits: remaining(balance),
+    token: visit.token,
+    limits: { imageBytes, videoBytes, videoSeconds },
+    styles: (await dependencies.styles.list(accountId)).map(styleToJson),
+    logos: (await dependencies.logos.list(accountId)).map((logo) => ({ id: logo.id, label: logoLabel(logo) })),
+  };
+}
+
+/** For previews, which visitors without an account get as well. An ended session is that of a visitor. */
+export function previewMember(
+  dependencies: PlaygroundAccountDependencies,
+): (request: FastifyRequest) => Promise<PreviewMember | undefined> {
+  return async (request) => {
+    if (request.headers['x-form-token'] === undefined) return undefined;
+    const user = await dependencies.sessionGuard.scriptedMember(request);
+    const caller = user && (await callerOf(dependencies, user).catch(ignoreRefusal));
+    if (caller === undefined) return undefined;
+    const { accountId, subscription, plan, mode } = caller;
+    const balance = await dependencies.store.ledger.balance(accountId, subscription.period, plan.credits);
+    return { accountId, isPaying: mode === 'live' && remaining(balance) > 0 };
+  };
+}
+
+async function saveStyle(
+  dependencies: PlaygroundAccountDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<object> {
+  const { sessionGuard, styles, shutdown } = dependencies;
+  const user = await sessionGuard.scriptedMember(request);
+  if (user === undefined) throw new AppError('missing_api_key', 'Your session has ended. Sign in again.');
+  assertMayDevelop(user, 'saving styles');
+  const { fields } = await receiveSmall(request, reply, { shutdown, advice: 'Send the style as application/json.' });
+  const style = Object.fromEntries(fields.map(({ name, value }) => [name, value]));
+  const { name } = request.params as { readonly name: string };
+  return styleToJson(await styles.put(await callerOf(dependencies, user), name, style, `user:${user.id}`));
+}
+
+function ignoreRefusal(error: unknown): undefined {
+  if (error instanceof AppError) return undefined;
+  throw error;
 }
 
 /** The request must come from our own page, because the browser sends the session cookie automatically. */
@@ -70,14 +124,12 @@ export function identifyMember(dependencies: PlaygroundAccountDependencies): Ide
 }
 
 /** As with keys, renders are free and watermarked until the user confirms their address, or the operator approves the account. */
-async function callerOf({ store, plans }: PlaygroundAccountDependencies, user: User): Promise<Caller> {
-  const { accountId, accountRole, unconfirmedEmail } = user;
-  if (!may(accountRole, 'develop')) {
-    throw new AppError(
-      'role_not_allowed',
-      "Your role in this account doesn't allow renders. Ask an owner of the account.",
-    );
-  }
+export async function callerOf(
+  { store, plans }: Pick<PlaygroundAccountDependencies, 'store' | 'plans'>,
+  user: User,
+): Promise<Caller> {
+  const { accountId, unconfirmedEmail } = user;
+  assertMayDevelop(user, 'renders');
   const { state, awaitsApproval, subscription } = must(
     await store.accounts.find(accountId),
     `the account ${accountId}`,
@@ -85,4 +137,12 @@ async function callerOf({ store, plans }: PlaygroundAccountDependencies, user: U
   const active = admitAccount({ suspended: state === 'suspended', subscription });
   const mode = unconfirmedEmail === null && !awaitsApproval ? 'live' : 'test';
   return { accountId, keyId: undefined, mode, subscription: active, plan: plans.get(active.plan) };
+}
+
+function assertMayDevelop({ accountRole }: User, what: string): void {
+  if (may(accountRole, 'develop')) return;
+  throw new AppError(
+    'role_not_allowed',
+    `Your role in this account doesn't allow ${what}. Ask an owner of the account.`,
+  );
 }

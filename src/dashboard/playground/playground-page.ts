@@ -1,6 +1,5 @@
 // The playground page: an image or video with captions to edit and drag, and the code for the same request.
 
-import { COLOR_SPACES, type ColorSpace, FORMATS_OF, OUTPUT_FORMATS } from '../../caption/output-format.ts';
 import { KEY_PLACEHOLDER, snippetsFor } from '../browser/snippets.ts';
 import { type Html, html } from '../html.ts';
 import type { Page, Site } from '../page.ts';
@@ -8,8 +7,9 @@ import type { PlanOffer } from '../plan-cards.ts';
 import { RULER } from '../ruler.ts';
 import { snippetTabs } from '../snippet-tabs.ts';
 import { captionFields } from './caption-fields.ts';
+import { outputFields, shapeFields } from './file-fields.ts';
 import { lookFields } from './look-fields.ts';
-import { freeSignUpPath, priceAttributes } from './price-attributes.ts';
+import { freeSignUpPath, type GuestTerms, priceAttributes } from './price-attributes.ts';
 
 /** Sample files to start from. The first one is opened when the page loads. */
 const SAMPLE_FILES: readonly { readonly file: string; readonly label: string; readonly alt: string }[] = [
@@ -18,21 +18,10 @@ const SAMPLE_FILES: readonly { readonly file: string; readonly label: string; re
   { file: 'tokyo.webp', label: 'Temple', alt: 'A temple in Tokyo with a red and white tower behind it' },
   { file: 'toy-frog.mp4', label: 'Video', alt: 'A green toy frog on a table' },
 ];
-const SHAPES = ['9:16', '4:5', '1:1', '16:9'];
 const ACCEPTED =
-  'image/jpeg,image/png,image/webp,image/heic,image/heif,image/avif,image/gif,video/mp4,video/quicktime,video/webm,video/x-matroska';
+  'image/jpeg,image/png,image/webp,image/heic,image/heif,.heic,.heif,image/avif,image/gif,video/mp4,video/quicktime,video/webm,video/x-matroska';
 
-export interface PlaygroundOptions {
-  /** True if visitors without a key can render a short clip. */
-  readonly hasFreeClips: boolean;
-}
-
-export function playgroundPage(
-  site: Site,
-  plans: readonly PlanOffer[],
-  baseUrl: string,
-  { hasFreeClips }: PlaygroundOptions,
-): Page {
+export function playgroundPage(site: Site, plans: readonly PlanOffer[], baseUrl: string, guests: GuestTerms): Page {
   const signUpPath = freeSignUpPath(site, plans);
   return {
     title: 'Playground - Storybar',
@@ -41,7 +30,7 @@ export function playgroundPage(
     styles: ['playground.css'],
     modules: ['playground/playground.js'],
     body: html`<div class="playground" data-playground data-base-url="${baseUrl}"
-${priceAttributes(hasFreeClips, signUpPath)}>
+${priceAttributes(guests, signUpPath)}>
 <h1 class="bar">Playground</h1>
 <noscript><p class="wide">The playground needs JavaScript. To use the API without it, see the
 <a href="/docs/quickstart">quickstart</a>.</p></noscript>
@@ -67,13 +56,7 @@ ${SAMPLE_FILES.map(
     html`<button type="button" class="starter" aria-pressed="false" data-sample="${site.assets.url(file)}" data-name="${file}" data-alt="${alt}">${label}</button>`,
 )}
 </div>
-<fieldset class="source-group shapes"><legend class="visually-hidden">Aspect ratio</legend>
-${['', ...SHAPES].map(
-  (shape) =>
-    html`<label><input type="radio" class="visually-hidden" name="shape" value="${shape}"${shape === '' && html` checked`}><span>${shape || 'Original'}</span></label>`,
-)}
-</fieldset>
-<label class="check"><input type="checkbox" data-overlay-only> Overlay only</label>
+${shapeFields()}
 </div>`;
 }
 
@@ -94,10 +77,12 @@ ${RULER}
 <span class="small" data-time></span>
 <button type="button" class="starter" data-mute>Sound on</button>
 </div>
-<div class="timeline" role="group" aria-label="Timeline" data-timeline hidden>
-<div class="tracks" data-rows></div>
+<div class="timeline" role="group" aria-label="Timeline" data-timeline hidden><div class="tracks" data-tracks>
+<div class="ticks" aria-hidden="true" data-ticks></div>
+<canvas class="thumbnails" aria-hidden="true" data-thumbnails></canvas>
+<div data-rows></div>
 <div class="playhead" data-playhead></div>
-</div>
+</div></div>
 <p class="status" role="status" data-status></p>
 <p class="small stage-help" id="stage-help">Click a caption to edit it, double-click elsewhere to add one. Drag it, or use the arrow keys. Alt with an
 arrow key jumps to the next guide; Alt while dragging ignores guides.</p>
@@ -105,13 +90,11 @@ arrow key jumps to the next guide; Alt while dragging ignores guides.</p>
 </section>`;
 }
 
-/** Of a JPEG that stays a JPEG. */
-const COLOR_SPACE_TITLES: Readonly<Record<ColorSpace, string>> = { source: 'As in the photo', srgb: 'sRGB' };
-
 function controls(signUpPath: string | undefined): Html {
   return html`<form class="play-form" data-form>
 ${captionFields()}
 ${lookFields()}
+${outputFields()}
 <details class="key" data-key-row>
 <summary>API key</summary>
 <label for="key">API key <span class="small">Never stored. Charges the credits of its account.</span></label>
@@ -121,12 +104,8 @@ ${signUpPath && html`<a class="small" href="${signUpPath}">Get an API key</a>`}
 <div class="render-bar">
 <p class="problem" role="alert" data-problem hidden></p>
 <div class="progress" data-progress hidden><span role="status" data-phase></span><progress max="1"></progress></div>
-<p class="small price"><span data-payer hidden></span> <span data-price></span></p>
 <div class="render-actions">
-<label class="format" data-format-row>Format <select data-format>
-${FORMATS_OF.image.map((format) => html`<option value="${format}">${OUTPUT_FORMATS[format].title}</option>\n`)}</select></label>
-<label class="format" data-color-row hidden>Colors <select data-color-space>
-${COLOR_SPACES.map((space) => html`<option value="${space}">${COLOR_SPACE_TITLES[space]}</option>\n`)}</select></label>
+<p class="small price"><span data-payer hidden></span> <span data-price></span></p>
 <button type="button" class="button quiet" data-cancel hidden>Cancel</button>
 <button type="submit" class="button" data-render>Render</button>
 </div>
@@ -136,8 +115,14 @@ ${COLOR_SPACES.map((space) => html`<option value="${space}">${COLOR_SPACE_TITLES
 
 function result(): Html {
   return html`<section class="result" aria-labelledby="result" data-result hidden>
-<div class="panel-head"><h2 id="result" tabindex="-1">Result</h2><a class="button" data-download>Download</a></div>
-<div data-result-media></div>
+<div class="panel-head"><h2 id="result" tabindex="-1">Result</h2>
+<button type="button" class="link" data-copy-image hidden>Copy image</button><a class="button" data-download>Download</a></div>
+<p class="small facts" data-facts></p>
+<p class="small" data-outdated hidden>Your latest changes aren’t in it.</p>
+<div class="compare" data-compare>
+<div class="frame" data-result-media></div>
+<input type="range" min="0" max="100" value="0" aria-label="Compare before and after" disabled>
+</div>
 <details><summary>Response headers</summary>
 <table><caption class="visually-hidden">Response headers</caption><tbody data-headers></tbody></table>
 </details>
@@ -157,7 +142,6 @@ function codeSection(baseUrl: string): Html {
 <button type="button" class="link" data-link>Copy link</button>
 <button type="button" class="link" data-start-over>Start over</button></div>
 ${snippetTabs('playground', 'This request in several languages', snippetsFor(request))}
-<p class="small"><a data-crop hidden>Save the cropped image</a></p>
 <p class="small">A link holds your captions and settings, never your file or key. This browser keeps your work until you start over.</p>
 </section>`;
 }

@@ -1,6 +1,7 @@
 // Tells the browser the terms of pages that render for visitors; see `termsIn` in `browser/playground/payer.ts`.
 
-import { FREE_CLIP_SECONDS, GUEST_MAX_SIDE } from '../../account/guest.ts';
+import { FREE_CLIP_SECONDS, GUEST_MAX_SIDE, MAX_CLIP_BYTES, UNMARKED_SIDE } from '../../account/guest.ts';
+import type { PlanLimits } from '../../account/plans.ts';
 import { type Html, html } from '../html.ts';
 import type { Site } from '../page.ts';
 import type { PlanOffer } from '../plan-cards.ts';
@@ -10,7 +11,15 @@ export function freeSignUpPath({ signUpPath }: Site, plans: readonly PlanOffer[]
   return plans.some((plan) => plan.monthlyPriceCents === 0) ? signUpPath : undefined;
 }
 
-export function priceAttributes(hasFreeClips: boolean, signUpPath: string | undefined): Html {
-  return html`data-max-side="${GUEST_MAX_SIDE}" data-free-seconds="${hasFreeClips ? FREE_CLIP_SECONDS : 0}"
+/** What visitors without a key may render. */
+export interface GuestTerms {
+  readonly hasFreeClips: boolean;
+  readonly limits: Pick<PlanLimits, 'imageBytes' | 'videoBytes'>;
+}
+
+export function priceAttributes({ hasFreeClips, limits }: GuestTerms, signUpPath: string | undefined): Html {
+  const videoBytes = Math.min(limits.videoBytes, MAX_CLIP_BYTES);
+  return html`data-max-side="${GUEST_MAX_SIDE}" data-unmarked-side="${UNMARKED_SIDE}"
+data-free-seconds="${hasFreeClips ? FREE_CLIP_SECONDS : 0}" data-image-bytes="${limits.imageBytes}" data-video-bytes="${videoBytes}"
 data-sign-up-path="${signUpPath ?? ''}"`;
 }

@@ -2,14 +2,13 @@
 
 interface WordLook {
   readonly name: string;
-  /** Values of the style fields. */
-  readonly look: Readonly<Record<string, string>>;
-  readonly maxWords: number;
+  /** Values of the fields. */
+  readonly fields: Readonly<Record<string, string>>;
 }
 
 export const WORD_LOOKS: readonly WordLook[] = [
-  { name: 'Box', look: { preset: 'outline', highlight: 'box' }, maxWords: 4 },
-  { name: 'Pop', look: { preset: 'outline', highlight: 'pop', case: 'upper' }, maxWords: 3 },
-  { name: 'Color', look: { preset: 'box', highlight: 'color' }, maxWords: 5 },
-  { name: 'Reveal', look: { preset: 'plain', highlight: 'reveal' }, maxWords: 6 },
+  { name: 'Box', fields: { preset: 'outline', highlight: 'box', max_words: '4' } },
+  { name: 'Pop', fields: { preset: 'outline', highlight: 'pop', case: 'upper', max_words: '3' } },
+  { name: 'Color', fields: { preset: 'box', highlight: 'color', max_words: '5' } },
+  { name: 'Reveal', fields: { preset: 'plain', highlight: 'reveal', max_words: '6' } },
 ];

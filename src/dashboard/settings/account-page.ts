@@ -2,10 +2,11 @@
 
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
+import type { BrandObject, SavedFiles } from '../../brand/saved-files.ts';
 import type { Billing } from '../../billing/billing.ts';
 import { AppError } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
-import type { ExportedRows } from '../../store/accounts/account-data.ts';
+import type { ExportedRow, ExportedRows } from '../../store/accounts/account-data.ts';
 import type { Store } from '../../store/store.ts';
 import { field, time } from '../account/fields.ts';
 import { form, PRIVATE_HEADERS, seeOther, sendPrivate, shownEmail } from '../account/frame.ts';
@@ -21,6 +22,7 @@ export interface AccountSettingsDependencies {
   readonly billing: Billing;
   readonly identity: Identity;
   readonly sessionGuard: SessionGuard;
+  readonly files: Pick<SavedFiles, 'read'>;
 }
 
 const PATH = '/dashboard/account';
@@ -40,7 +42,7 @@ export function addAccountSettings(routes: SignedInRoutes, dependencies: Account
 <div><dt>Created</dt><dd>${time(createdAt)}</dd></div>
 </dl>
 <section aria-labelledby="export"><h2 id="export">Your data</h2>
-<p>Download everything that is stored about this account as JSON: users, keys without their secrets, usage, renders, requests and the audit log.</p>
+<p>Download everything that is stored about this account as JSON: users, keys without their secrets, usage, renders, requests, styles, logos and fonts, and the audit log.</p>
 <p class="actions"><a class="button quiet" href="${PATH}/export.json" download>Download your data</a></p>
 </section>
 <section aria-labelledby="delete"><h2 id="delete">Delete account</h2>
@@ -56,7 +58,8 @@ export function addAccountSettings(routes: SignedInRoutes, dependencies: Account
       'content-type': 'application/json; charset=utf-8',
       'content-disposition': 'attachment; filename="storybar-account.json"',
     };
-    return reply.headers(headers).send(Readable.from(exportText(store.accountData.exported(user.accountId))));
+    const batches = withContent(store.accountData.exported(user.accountId), dependencies.files);
+    return reply.headers(headers).send(Readable.from(exportText(batches)));
   });
   addDeletion(routes, dependencies);
 }
@@ -108,6 +111,31 @@ ${field({ name: 'password', label: 'Password', type: 'password', autocomplete: '
 <a class="button quiet" href="${PATH}">Back</a></p>`,
   'stacked',
 )}`;
+}
+
+/** Adds the content of logos and fonts, in Base64. */
+async function* withContent(
+  batches: AsyncIterable<ExportedRows>,
+  files: Pick<SavedFiles, 'read'>,
+): AsyncGenerator<ExportedRows> {
+  for await (const batch of batches) {
+    const isFiles = batch.name === 'brand_files';
+    yield isFiles ? { ...batch, rows: [] } : batch;
+    if (!isFiles) continue;
+    // One by one, because many large files would take much memory together.
+    for (const row of batch.rows) yield { ...batch, rows: [{ ...row, content: await contentOf(row, files) }] };
+  }
+}
+
+/** Returns null for a deleted file, and for one that can't be read, because the rest of the export doesn't need it. */
+async function contentOf(row: ExportedRow, files: Pick<SavedFiles, 'read'>): Promise<string | null> {
+  if (row['deleted_at'] !== null) return null;
+  try {
+    return (await files.read(row as unknown as BrandObject)).toString('base64');
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'storage_unavailable') return null;
+    throw error;
+  }
 }
 
 /** Yields one JSON object with a list per section, written while it is read. */

@@ -2,7 +2,7 @@
 
 import { AppError } from '../../errors.ts';
 import type { WebhookChanges } from '../../webhooks/webhook-changes.ts';
-import type { DeliveryDetails, WebhookAttempt, WebhookDelivery } from '../../store/webhooks/webhook.ts';
+import type { DeliveryDetails, DeliveryFilter, WebhookAttempt, WebhookDelivery } from '../../store/webhooks/webhook.ts';
 import { count, time } from '../account/fields.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';
 import { idOf, queryOf, type SignedInRoutes } from '../account/signed-in-routes.ts';
@@ -12,6 +12,7 @@ import type { Site } from '../page.ts';
 import { entryList } from '../tables.ts';
 import { factsList } from '../tiles.ts';
 import { assertConfirmed } from './assert-confirmed.ts';
+import { deliveryFilterForm, deliveryFilterOf, deliveryQuery, resendForm } from './delivery-filter.ts';
 
 const PATH = '/dashboard/webhooks/deliveries';
 const PAGE_SIZE = 50;
@@ -21,20 +22,33 @@ export function addDeliveryPages(
   { site, webhooks }: { readonly site: Site; readonly webhooks: WebhookChanges },
 ): void {
   routes.page(PATH, async (visit) => {
-    const endpointId = queryOf(visit, 'endpoint');
-    const page = { limit: PAGE_SIZE + 1, after: queryOf(visit, 'after'), endpointId };
-    const found = await webhooks.listDeliveries(visit.user.accountId, page).catch((error: unknown) => {
+    const { accountId } = visit.user;
+    const filter = deliveryFilterOf((name) => queryOf(visit, name));
+    const page = { ...filter, limit: PAGE_SIZE + 1, after: queryOf(visit, 'after') };
+    const found = await webhooks.listDeliveries(accountId, page).catch((error: unknown) => {
       // The link leads to an older page whose deliveries have been deleted.
       if (error instanceof AppError && error.code === 'invalid_fields') return [];
       throw error;
     });
-    const body = html`<div data-refresh>${deliveryTable(found.slice(0, PAGE_SIZE))}</div>${pager(found, endpointId)}
+    const body = html`${deliveryFilterForm(PATH, filter, await webhooks.list(accountId))}
+<div data-refresh>${deliveryTable(found.slice(0, PAGE_SIZE), deliveryQuery(filter) === '' ? undefined : 'No deliveries match the filter.')}</div>${pager(found, filter)}
+${found.some(({ status }) => status === 'failed') && resendForm(visit, `${PATH}/resend`, filter)}
 <p class="small">Deliveries are kept for 30 days. <a href="/dashboard/webhooks">Back to webhooks</a></p>`;
     return sendPrivate(site, visit, { title: 'Webhook deliveries', path: PATH, body, modules: ['refresh.js'] });
   });
   routes.page(`${PATH}/:id`, async (visit) => {
     const body = detailsBody(visit, await webhooks.findDelivery(visit.user.accountId, idOf(visit)));
     return sendPrivate(site, visit, { title: 'Webhook delivery', path: PATH, body, modules: ['refresh.js'] });
+  });
+  routes.action(`${PATH}/resend`, async (visit, fields) => {
+    assertConfirmed(visit.user);
+    const filter = deliveryFilterOf((name) => fields.text(name) || undefined);
+    const { endpointId, type } = filter;
+    const sent = await webhooks.sendFailedAgain(visit.user.accountId, { endpointId, type });
+    // Those that are sent no longer match a filter of failed ones.
+    const shown = { endpointId, type, status: sent === 0 ? filter.status : undefined };
+    const done = sent === 0 ? 'webhooks-not-resent' : 'webhooks-resent';
+    return seeOther(visit, `${PATH}?${deliveryQuery(shown, { done })}`);
   });
   routes.action(`${PATH}/:id/resend`, async (visit) => {
     assertConfirmed(visit.user);
@@ -43,8 +57,8 @@ export function addDeliveryPages(
   });
 }
 
-export function deliveryTable(deliveries: readonly WebhookDelivery[]): Html {
-  if (deliveries.length === 0) return html`<p>No deliveries yet.</p>`;
+export function deliveryTable(deliveries: readonly WebhookDelivery[], ifNone = 'No deliveries yet.'): Html {
+  if (deliveries.length === 0) return html`<p>${ifNone}</p>`;
   return entryList(
     'Webhook deliveries',
     [
@@ -74,11 +88,10 @@ function stateOf({ status, attempts }: WebhookDelivery): Html {
   return html`<span class="state ${status === 'succeeded' ? 'good' : 'bad'}">${status}</span>`;
 }
 
-function pager(found: readonly WebhookDelivery[], endpointId: string | undefined): Html | undefined {
+function pager(found: readonly WebhookDelivery[], filter: DeliveryFilter): Html | undefined {
   const last = found[PAGE_SIZE - 1];
   if (found.length <= PAGE_SIZE || last === undefined) return undefined;
-  const query = new URLSearchParams({ after: last.id, ...(endpointId !== undefined && { endpoint: endpointId }) });
-  return html`<p class="actions"><a class="button quiet" href="${PATH}?${query.toString()}">Older</a></p>`;
+  return html`<p class="actions"><a class="button quiet" href="${PATH}?${deliveryQuery(filter, { after: last.id })}">Older</a></p>`;
 }
 
 function detailsBody(visit: SignedInVisit, { delivery, body, attempts }: DeliveryDetails): Html {

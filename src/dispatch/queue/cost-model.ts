@@ -21,12 +21,13 @@ type RenderClass = Recipe['kind'] | 'hdr';
 
 /**
  * The rates until the first render: milliseconds per megapixel, for videos per megapixel and frame, for layouts per
- * bar, for sound per second, measured on two cores.
+ * bar, for sound per second, for fonts each, measured on two cores.
  */
 const INITIAL_MS_PER_UNIT: Readonly<Record<RenderClass, number>> = {
   transparent: 4,
   layout: 3,
   sound: 8,
+  font: 200,
   image: 25,
   video: 12,
   // Its frames are only decoded.
@@ -66,9 +67,10 @@ export class CostModel {
   }
 
   learn(recipe: Recipe, milliseconds: number): void {
-    // Pieces of videos, layouts and sound say nothing about how long whole renders take.
+    // Pieces of videos, layouts, sound and fonts say nothing about how long whole renders take.
     if (recipe.kind === 'video' && recipe.piece !== undefined) return;
-    if (recipe.kind !== 'layout' && recipe.kind !== 'sound') this.#usualMs = average(this.#usualMs, milliseconds);
+    const isUsual = recipe.kind !== 'layout' && recipe.kind !== 'sound' && recipe.kind !== 'font';
+    if (isUsual) this.#usualMs = average(this.#usualMs, milliseconds);
     const units = unitsOf(recipe);
     if (recipe.kind === 'video' && units < MIN_LEARNED_VIDEO_UNITS) return;
     const msPerUnit = Math.max(0, milliseconds - MIN_MS) / units;
@@ -92,6 +94,7 @@ function unitsOf(recipe: Recipe): number {
   // A layout draws nothing, so its cost depends on its bars and not on its size.
   if (recipe.kind === 'layout') return Math.max(1, recipe.overlays.length, wordCount(recipe.overlays) / WORDS_PER_BAR);
   if (recipe.kind === 'sound') return Math.max(1, recipe.seconds);
+  if (recipe.kind === 'font') return 1;
   const { width, height } = larger(recipe.canvas, recipe.source ?? recipe.canvas);
   const megapixels = Math.max(MIN_MEGAPIXELS, (width * height) / 1e6);
   if (recipe.kind === 'clip') return megapixels * recipe.frames;

@@ -50,6 +50,7 @@ function standIns(): OverlayDependencies {
     startDelivery: () => () => undefined,
     keep: stepOf('keep', () => undefined),
     remember: () => undefined,
+    rememberRefusal: () => undefined,
     abandon: stepOf('abandon', () => undefined),
   };
   const reservation = {
@@ -102,7 +103,9 @@ function standIns(): OverlayDependencies {
     },
     links: { isAsyncAvailable: () => true },
     styles: { resolve: async (_accountId: string, form: unknown) => form },
+    logos: { load: async () => undefined },
     speechCaptions: { assertAvailable: () => undefined },
+    outputBytes: 1e9,
     fetcher: { policy: new FetchPolicy('off', []) },
     reservations: { reserve: stepOf('reserve', () => reservation) },
     sender: {

@@ -12,7 +12,7 @@ import type { AssetKind } from '../../media/sniff.ts';
 import type { RenderAcceptor } from '../../renders/accept.ts';
 import { recordOf } from '../transport/request-record.ts';
 import { type CallerUrlRule, urlPolicyFor } from '../../renders/caller-url-rule.ts';
-import { type AccountServices, accountOrder, logWarnings } from '../../renders/account-order.ts';
+import { type AccountServices, accountOrder, type LogoImages, logWarnings } from '../../renders/account-order.ts';
 import { sendAccepted, sendDelivered, sendRender } from '../renders/render-replies.ts';
 import { type DeliverDependencies, deliverFile, deliverLink, deliverPut } from './deliver.ts';
 import { assertSameAsset, fetchAsset } from '../../renders/fetch-asset.ts';
@@ -31,6 +31,7 @@ import { performRender } from '../../renders/perform-render.ts';
 export interface HandlerDependencies extends ReceiveDependencies, AccountServices, DeliverDependencies, CallerUrlRule {
   readonly idempotency: IdempotencyKeys;
   readonly styles: Pick<SavedStyles, 'resolve'>;
+  readonly logos: LogoImages;
   readonly fetcher: AssetFetcher;
   readonly acceptor: RenderAcceptor;
   readonly renderer: Renderer;
@@ -136,6 +137,10 @@ async function replayOrRender(
     directory,
     signal: lifetime.signal,
   });
+  if (claim.refusal) {
+    context.reply.headers(REPLAYED);
+    throw claim.refusal;
+  }
   if (claim.replay && (await replay(dependencies, context, claim.replay, parsed))) return;
   try {
     await fetchAndRender(dependencies, context, waiting, claim);
@@ -152,14 +157,10 @@ async function replay(
   first: Replay,
   { delivery }: ParsedRequest | UnfetchedRequest,
 ): Promise<boolean> {
-  if (delivery.put) {
+  if (delivery.put || delivery.isLink) {
     const render = await results.find(caller, first.renderId);
-    if (render) sendDelivered(reply, { render, isReplay: true, baseUrl: links.baseUrlFor(request) });
-    return render !== undefined;
-  }
-  if (delivery.isLink) {
-    const render = await results.find(caller, first.renderId);
-    if (render) sendRender(reply, { render, isReplay: true, baseUrl: links.baseUrlFor(request) });
+    const send = delivery.put ? sendDelivered : sendRender;
+    if (render) send(reply, { render, isReplay: true, baseUrl: links.baseUrlFor(request) });
     return render !== undefined;
   }
   const file = await first.restore();
@@ -185,7 +186,8 @@ async function fetchAndRender(
   lifetime.startDeadline(dependencies.deadlineMs[ready.output.clip ? 'video' : (ready.asset?.kind ?? 'image')]);
   const record = recordOf(request);
   const isReplay = claim.replay !== undefined;
-  const paying = { renderId: request.id, caller, limits: waitingLimits(dependencies, context), isReplay };
+  const logo = await dependencies.logos.load(caller.accountId, ready.logo);
+  const paying = { renderId: request.id, caller, limits: waitingLimits(dependencies, context), isReplay, logo };
   const order = accountOrder(dependencies, ready, paying);
   await performRender({
     ...order,
@@ -199,8 +201,9 @@ async function fetchAndRender(
       const reservation = await order.reserve(base, recipe);
       context.isReserved = true;
       const release: typeof reservation.release = async (error, durationMs) => {
-        await reservation.release(error, durationMs);
-        if (asAppError(error).isCharged) context.reply.header('x-credits-charged', String(reservation.credits));
+        const refusal = asAppError(error);
+        await reservation.release(error, durationMs, claim.rememberRefusal(refusal));
+        if (refusal.isCharged) context.reply.header('x-credits-charged', String(reservation.credits));
       };
       return { ...reservation, release };
     },

@@ -26,7 +26,7 @@ interface Receiving {
   readonly lifetime: RequestSignal;
 }
 
-export interface ReceiveOptions extends Pick<AssetDestination, 'hash' | 'onKind'> {
+export interface ReceiveOptions extends Pick<AssetDestination, 'hash' | 'onKind' | 'accepts'> {
   /** Disk space is reserved as bytes arrive, so that large slow uploads can't keep others from theirs. */
   readonly isAsync?: boolean;
 }

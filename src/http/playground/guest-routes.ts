@@ -12,7 +12,7 @@ import {
 } from '../../account/guest.ts';
 import type { PlanLimits } from '../../account/plans.ts';
 import { type Lease, type Renderer, withLease } from '../../dispatch/renderer.ts';
-import { AppError, type FieldFault } from '../../errors.ts';
+import { AppError } from '../../errors.ts';
 import type { LazyDirectory } from '../../media/work-area.ts';
 import { type AssetKind, KIND_OF_FORMAT } from '../../media/sniff.ts';
 import { composeRecipe } from '../../render/compose.ts';
@@ -27,19 +27,25 @@ import { receive, type Upload } from '../overlay/receive.ts';
 import { createRequestSignal, type RequestSignal } from '../transport/request-signal.ts';
 import { recordOf } from '../transport/request-record.ts';
 import type { RouteGroup } from '../route-group.ts';
-import { FREE, GUESTS, type Payment, performRender, type RenderOrder } from '../../renders/perform-render.ts';
+import { FREE, GUESTS, performRender } from '../../renders/perform-render.ts';
 import type { FreeClips } from '../../limits/free-clips.ts';
-import { composePreview } from '../../renders/preview-recipe.ts';
-import { layoutOf, webVttOf } from '../../renders/strict.ts';
+import {
+  assertPreviewSize,
+  type GuestOrder,
+  pagesOf,
+  type PreviewDependencies,
+  previewOrder,
+  stillOrder,
+} from './previews.ts';
 import type { RenderProgress } from './render-progress.ts';
 
 /** A preview has no asset. This leaves room for subtitles, and for the clear error about an asset. */
 const MAX_PREVIEW_BYTES = 256 * 1024;
 
 export interface GuestDependencies
-  extends Pick<OverlayDependencies, 'workArea' | 'uploads' | 'sender' | 'deadlineMs' | 'shutdown'> {
+  extends PreviewDependencies,
+    Pick<OverlayDependencies, 'workArea' | 'uploads' | 'sender' | 'deadlineMs' | 'shutdown'> {
   readonly renderer: Pick<Renderer, 'open'>;
-  readonly limits: PlanLimits;
   readonly previewsPerMinute: number;
   readonly rendersPerMinute: number;
   readonly rendersPerDay: number;
@@ -61,11 +67,6 @@ interface GuestRequest {
   readonly directory: LazyDirectory;
   readonly lifetime: RequestSignal;
 }
-
-/** The part of a render order that differs between visitors' requests. */
-type GuestOrder = Pick<RenderOrder<Payment, unknown>, 'source' | 'limits' | 'compose' | 'reserve'>;
-
-type Prepare = (guest: GuestRequest, upload: Upload) => Promise<GuestOrder>;
 
 /** Responds to a request whose fields and file have arrived. */
 type Respond = (guest: GuestRequest, upload: Upload, lease: Lease) => Promise<void>;
@@ -94,29 +95,48 @@ export function guestRoutes(dependencies: GuestDependencies): RouteGroup {
       await handle(dependencies, request, reply, { maxBytes, respond }),
   });
   const previewBytes = { imageBytes: MAX_PREVIEW_BYTES, videoBytes: MAX_PREVIEW_BYTES };
+  const stills: GuestLimits = {
+    minute: ofMinute(dependencies.rendersPerMinute),
+    day: new AddressLimit(addressLimits, 'opened files', rendersPerDay, 'day'),
+  };
+  const stillBytes = { imageBytes, videoBytes: Math.min(limits.videoBytes, MAX_CLIP_BYTES) };
   return {
     register: (app) => {
-      app.post(
-        '/playground/overlay',
-        limited(
-          previews,
-          previewBytes,
-          rendering(dependencies, async (guest, upload) => previewOrder(dependencies, guest, upload)),
-        ),
-      );
+      app.post('/playground/overlay', limited(previews, previewBytes, previewing(dependencies)));
       app.post(
         '/playground/pages',
-        limited(previews, previewBytes, async (guest, upload, lease) => await sendPages(guest, upload, lease)),
+        limited(previews, previewBytes, async (guest, upload, lease) => {
+          await guest.reply.send(await pagesOf(dependencies, guest, upload, lease));
+        }),
       );
+      app.post('/playground/still', limited(stills, stillBytes, opening(dependencies)));
       app.post(
         '/playground/render',
-        limited(
-          renders,
-          { imageBytes, videoBytes },
-          rendering(dependencies, async (guest, upload) => await renderOrder(dependencies, guest, upload)),
-        ),
+        limited(renders, { imageBytes, videoBytes }, async (guest, upload, lease) => {
+          const order = await renderOrder(dependencies, guest, upload);
+          await renderForGuest(dependencies, guest, { upload, lease, order });
+        }),
       );
     },
+  };
+}
+
+function previewing(dependencies: GuestDependencies): Respond {
+  return async (guest, upload, lease) => {
+    const { isMarked, ...order } = await previewOrder(dependencies, guest.request, upload);
+    if (!isMarked) guest.reply.header('x-unmarked', 'true');
+    await renderForGuest(dependencies, guest, { upload, lease, order });
+  };
+}
+
+/** The page reads the facts from a header, because the body is the image. */
+function opening(dependencies: GuestDependencies): Respond {
+  return async (guest, upload, lease) => {
+    const { facts, ...order } = stillOrder(dependencies, upload);
+    const beforeDelivery = (): void => {
+      guest.reply.header('x-media', JSON.stringify(facts()));
+    };
+    await renderForGuest(dependencies, guest, { upload, lease, order, beforeDelivery });
   };
 }
 
@@ -153,37 +173,18 @@ async function handle(
   }
 }
 
-function rendering(dependencies: GuestDependencies, prepare: Prepare): Respond {
-  return async (guest, upload, lease) =>
-    await renderForGuest(dependencies, guest, { upload, lease, order: await prepare(guest, upload) });
-}
-
-/** The pages of subtitles or a transcript with the times of their words, which only a worker with fonts knows. */
-async function sendPages({ request, reply, directory }: GuestRequest, upload: Upload, lease: Lease): Promise<void> {
-  refuseAsset(upload);
-  const recipe = composePreview(upload, request.query);
-  assertPreviewSize(recipe.canvas);
-  const { layout = [] } = await layoutOf({ lease, directory }, recipe.canvas, recipe);
-  const pages = layout.flatMap(({ page }) => (page ? [page] : []));
-  const shown = pages.map(({ text, start, end, words }) => ({
-    text,
-    start,
-    end,
-    words: words.map((word) => ({ text: word.text, start: word.start, end: word.end })),
-  }));
-  await reply.send({ pages: shown, captions: webVttOf({ layout }) });
-}
-
 interface GuestRender {
   readonly upload: Upload;
   readonly lease: Lease;
   readonly order: GuestOrder;
+  /** Called when the file is rendered. */
+  readonly beforeDelivery?: () => void;
 }
 
 async function renderForGuest(
   { sender }: GuestDependencies,
   { request, reply, directory, lifetime: { signal } }: GuestRequest,
-  { upload, lease, order }: GuestRender,
+  { upload, lease, order, beforeDelivery }: GuestRender,
 ): Promise<void> {
   await upload.asset?.save?.();
   await performRender({
@@ -198,23 +199,11 @@ async function renderForGuest(
     },
     deliver: async ({ file, bytes, recipe, facts, headers }) => {
       upload.disk.addResult(bytes);
+      beforeDelivery?.();
       if (recipe.kind !== 'video') reply.header('x-bar-rows', barRows(facts));
       await sender.send(reply, file, headers);
     },
   });
-}
-
-function previewOrder({ limits }: GuestDependencies, { request }: GuestRequest, upload: Upload): GuestOrder {
-  refuseAsset(upload);
-  const recipe = composePreview(upload, request.query);
-  const canvas = { kind: 'canvas', ...recipe.canvas } as const;
-  assertPreviewSize(canvas);
-  return {
-    source: { asset: undefined, canvas },
-    limits,
-    compose: () => ({ ...recipe, watermark: true }),
-    reserve: async () => FREE,
-  };
 }
 
 /** A video counts as the day's clip once nothing prevents its render. */
@@ -267,28 +256,6 @@ function assertOwnPage({ headers }: FastifyRequest): void {
   const site = headers['sec-fetch-site'];
   if (site === undefined || site === 'same-origin' || site === 'none') return;
   throw new AppError('missing_api_key', 'The playground only serves its own page. Use the API with a key instead.');
-}
-
-/** The page scales its previews. An image is scaled down instead. */
-function assertPreviewSize(canvas: { readonly width: number; readonly height: number }): void {
-  const faults = (['width', 'height'] as const)
-    .filter((side) => canvas[side] > GUEST_MAX_SIDE)
-    .map((side): FieldFault => {
-      const detail = `Without an API key, ${side} must be at most ${GUEST_MAX_SIDE}; got ${canvas[side]}.`;
-      return { pointer: `#/${side}`, code: 'out_of_range', detail };
-    });
-  const [first] = faults;
-  if (first) throw new AppError('invalid_fields', first.detail, { faults });
-}
-
-function refuseAsset({ hasAsset }: ReceivedForm): void {
-  if (!hasAsset) return;
-  const fault = {
-    pointer: '#/asset',
-    code: 'unknown_field',
-    detail: 'A preview takes width and height, not an asset.',
-  } as const;
-  throw new AppError('invalid_fields', fault.detail, { faults: [fault] });
 }
 
 function videosNeedKey(): AppError {

@@ -1,5 +1,6 @@
-// Saved styles in the OpenAPI document.
+// Saved styles and logos in the OpenAPI document.
 
+import { ref } from '../../api/schema-parts.ts';
 import { STYLE_NAME_PATTERN } from '../../caption/saved-style.ts';
 import type { Json } from '../../primitives/json-schema.ts';
 import { BODY_ERRORS, json, jsonBody, noContent, operation, type Paths } from './openapi-parts.ts';
@@ -11,10 +12,19 @@ function nameParameter(description: string, schema: Json): Json {
   return { name: 'name', in: 'path', required: true, description, schema };
 }
 
+const LOGO_ID: Json = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  description: 'Of the logo.',
+  schema: { type: 'string' },
+};
+
 const NAME = nameParameter('Lowercase letters, digits and hyphens.', { type: 'string', pattern: STYLE_NAME_PATTERN });
 
 export function brandPaths(): Paths {
   return {
+    ...logoPaths(),
     '/v1/styles': {
       get: operation({
         id: 'listStyles',
@@ -55,6 +65,74 @@ export function brandPaths(): Paths {
         parameters: [NAME],
         success: { '204': noContent('Deleted.') },
         errors: ['server_key_required', 'style_not_found', 'not_found', 'unsupported_content_type'],
+      }),
+    },
+  };
+}
+
+const UPLOAD_ERRORS = [
+  ...BODY_ERRORS,
+  'server_key_required',
+  'brand_files_disabled',
+  'too_many_logos',
+  'stored_bytes_exceeded',
+  'storage_full',
+  'too_many_failures',
+  'too_many_renders',
+  'asset_too_large',
+  'asset_too_many_pixels',
+  'asset_dimensions_too_large',
+  'unsupported_asset',
+  'asset_undecodable',
+  'overloaded',
+  'out_of_memory',
+  'renderer_unavailable',
+  'deadline_exceeded',
+] as const;
+
+function logoPaths(): Paths {
+  return {
+    '/v1/logos': {
+      get: operation({
+        id: 'listLogos',
+        summary: 'List logos',
+        description: 'List logos, oldest first.',
+        tag: TAG,
+        success: { '200': json('The logos.', 'LogoList') },
+        errors: [],
+        isPage: true,
+      }),
+      post: operation({
+        id: 'uploadLogo',
+        summary: 'Upload a logo',
+        description:
+          'Upload a PNG, WebP or JPEG of up to 2 MB and 4 megapixels. It is stored anew as a PNG of up to 1 MB: the first frame, ' +
+          'in sRGB, without metadata. Needs a live key without allowed origins.',
+        tag: TAG,
+        body: { required: true, content: { 'multipart/form-data': { schema: ref('LogoForm') } } },
+        success: { '201': json('The logo.', 'Logo', ['location']) },
+        errors: UPLOAD_ERRORS,
+      }),
+    },
+    '/v1/logos/{id}': {
+      get: operation({
+        id: 'getLogo',
+        summary: 'Get a logo',
+        description: 'Get the size of a logo.',
+        tag: TAG,
+        parameters: [LOGO_ID],
+        success: { '200': json('The logo.', 'Logo') },
+        errors: ['logo_not_found', 'not_found'],
+        isPage: true,
+      }),
+      delete: operation({
+        id: 'deleteLogo',
+        summary: 'Delete a logo',
+        description: 'Delete a logo. Renders that were accepted keep it. Needs a live key without allowed origins.',
+        tag: TAG,
+        parameters: [LOGO_ID],
+        success: { '204': noContent('Deleted.') },
+        errors: ['server_key_required', 'logo_not_found', 'not_found', 'unsupported_content_type'],
       }),
     },
   };

@@ -10,6 +10,7 @@ import {
   LOOK_FIELDS,
   RENDER_FIELDS,
 } from '../../caption/request-fields.ts';
+import { LOGO_FIELD } from '../../caption/logo.ts';
 import { SAVED_STYLE_FIELDS } from '../../caption/saved-style.ts';
 import { STYLE_FIELDS, STYLE_NAME } from '../../caption/style.ts';
 import { ref } from '../../api/schema-parts.ts';
@@ -110,7 +111,16 @@ export const STYLE_SCHEMA: Json = {
   properties: nullable({
     ...STYLE_FIELDS,
     preset: { ...STYLE_NAME, description: `${STYLE_FIELDS.preset.description} Or a saved style.` },
+    logo: LOGO_FIELD,
   }),
+  additionalProperties: false,
+};
+
+/** A logo to upload. */
+export const LOGO_FORM: Json = {
+  type: 'object',
+  required: ['asset'],
+  properties: { asset: { ...BINARY, description: 'PNG, WebP or JPEG, up to 2 MB and 4 megapixels.' } },
   additionalProperties: false,
 };
 

@@ -1,11 +1,11 @@
 // Webhooks in the OpenAPI document: the messages that the service sends, and the operations to manage them.
 
 import { ID, STRING } from '../../api/schema-parts.ts';
-import { EVENTS, TEST_EVENT } from '../../api/webhook-schemas.ts';
+import { EVENTS, SENT_EVENTS, TEST_EVENT } from '../../api/webhook-schemas.ts';
 import { MAX_URL_LENGTH } from '../../caption/asset-url.ts';
 import type { ErrorCode } from '../../errors.ts';
 import type { Json } from '../../primitives/json-schema.ts';
-import { WEBHOOK_EVENTS, type WebhookEventType } from '../../store/webhooks/webhook.ts';
+import { DELIVERY_STATUSES, type WebhookEventType } from '../../store/webhooks/webhook.ts';
 import { PAGE_LIMIT } from '../renders/render-routes.ts';
 import { DEFAULT_OVERLAP_SECONDS, MAX_OVERLAP_SECONDS } from '../../webhooks/rotation-field.ts';
 import { MAX_ENDPOINTS } from '../../webhooks/webhook-changes.ts';
@@ -24,14 +24,27 @@ const TAG = 'Webhooks';
 const NOT_FOUND = ['webhook_not_found', 'not_found'] as const satisfies readonly ErrorCode[];
 const ID_PARAMETER: Json = { name: 'id', in: 'path', required: true, description: 'The id in the list.', schema: ID };
 
+const ENDPOINT_URL: Json = {
+  type: 'string',
+  format: 'uri',
+  maxLength: MAX_URL_LENGTH,
+  description: 'Public `http` or `https` URL.',
+};
+
 export const WEBHOOK_REQUESTS: Readonly<Record<string, Json>> = {
   WebhookEndpointRequest: {
     type: 'object',
     required: ['url'],
     properties: {
-      url: { type: 'string', format: 'uri', maxLength: MAX_URL_LENGTH, description: 'Public `http` or `https` URL.' },
-      events: EVENTS,
+      url: ENDPOINT_URL,
+      events: { ...EVENTS, description: 'Events to send. Empty or left out: all of them, including future ones.' },
     },
+    additionalProperties: false,
+  },
+  WebhookEndpointChange: {
+    type: 'object',
+    description: 'What is left out stays as it is.',
+    properties: { url: ENDPOINT_URL, events: EVENTS },
     additionalProperties: false,
   },
   SecretRotation: {
@@ -65,6 +78,15 @@ export function webhookPaths(): Paths {
     },
     [endpoint]: {
       get: readOne('getWebhookEndpoint', 'Get a webhook endpoint', json('The endpoint.', 'WebhookEndpoint')),
+      patch: write('updateWebhookEndpoint', 'Change the URL or the events of a webhook endpoint', {
+        description:
+          'What is left out stays as it is. Waiting webhooks go to the new URL, and the secret stays the same. Needs a live key ' +
+          'without allowed origins.',
+        parameters: [ID_PARAMETER],
+        body: jsonBody('WebhookEndpointChange', true),
+        success: { '200': json('The changed endpoint.', 'WebhookEndpoint') },
+        errors: [...BODY_ERRORS, ...NOT_FOUND],
+      }),
       delete: change('deleteWebhookEndpoint', 'Delete a webhook endpoint', { '204': noContent('Deleted.') }),
     },
     [`${endpoint}/enable`]: {
@@ -96,6 +118,8 @@ function deliveryPaths(): Paths {
       get: write('listWebhookDeliveries', 'List webhook deliveries, newest first', {
         parameters: [
           query('endpoint_id', 'Only deliveries to this endpoint.', ID),
+          query('type', 'Only deliveries of this event.', { type: 'string', enum: SENT_EVENTS }),
+          query('status', 'Only deliveries with this status.', { type: 'string', enum: DELIVERY_STATUSES }),
           query('limit', 'Deliveries per page.', PAGE_LIMIT),
           query('cursor', '`next_cursor` of the page before.', STRING),
         ],
@@ -131,9 +155,7 @@ function deliveryPaths(): Paths {
 
 /** Describes the messages that receivers get. */
 export function webhooksSection(): Readonly<Record<string, Json>> {
-  return Object.fromEntries(
-    ([...WEBHOOK_EVENTS, TEST_EVENT] as const).map((event): [string, Json] => [event, { post: eventOperation(event) }]),
-  );
+  return Object.fromEntries(SENT_EVENTS.map((event): [string, Json] => [event, { post: eventOperation(event) }]));
 }
 
 type SentEvent = WebhookEventType | typeof TEST_EVENT;

@@ -12,6 +12,7 @@ import {
   OVERLAY_SCHEMA,
   REQUEST_CONTENT,
   REQUEST_SCHEMA,
+  LOGO_FORM,
   SAVED_STYLE_SCHEMA,
   STYLE_SCHEMA,
 } from './openapi-form.ts';
@@ -30,6 +31,7 @@ import {
 } from './openapi-parts.ts';
 import { LAYOUT_REQUEST, layoutOperation, usageOperation } from './openapi-layout-usage.ts';
 import { brandPaths } from './openapi-brand.ts';
+import { fontPaths } from './openapi-fonts.ts';
 import { BATCH_REQUEST, renderPaths } from './openapi-renders.ts';
 import { WEBHOOK_REQUESTS, webhookPaths, webhooksSection } from './openapi-webhooks.ts';
 import { COMMON_HEADERS, FILE_HEADERS, HEADERS } from './response-headers.ts';
@@ -59,6 +61,7 @@ export function openApiDocument(version: string): Json {
     '/v1/usage': { get: usageOperation() },
     ...renderPaths(),
     ...brandPaths(),
+    ...fontPaths(),
     ...webhookPaths(),
     ...servicePaths(),
   });
@@ -76,7 +79,7 @@ export function openApiDocument(version: string): Json {
     tags: [
       { name: 'Rendering', description: 'Captions on images and videos.' },
       { name: 'Stored renders', description: 'Asynchronous renders, links to results, and batches.' },
-      { name: 'Brand', description: 'Styles that your account saved, for use by name.' },
+      { name: 'Brand', description: 'Styles, logos and fonts that your account saved.' },
       { name: 'Webhooks', description: 'Signed requests to your server when a stored render ends.' },
       { name: 'Account', description: 'Plan, credits and usage.' },
       { name: 'Service', description: 'Checks for monitoring and load balancers.' },
@@ -91,6 +94,7 @@ export function openApiDocument(version: string): Json {
         OverlayRequest: REQUEST_SCHEMA,
         Overlay: OVERLAY_SCHEMA,
         Style: STYLE_SCHEMA,
+        LogoForm: LOGO_FORM,
         SavedStyleRequest: SAVED_STYLE_SCHEMA,
         Cue: CUE_SCHEMA,
         LayoutRequest: LAYOUT_REQUEST,

@@ -27,31 +27,29 @@ export async function decodeFrameAt(
   const isAnimation = plan.format === 'animation';
   const keyframes = isAnimation ? [] : await keyframesUpTo(plan, path, milliseconds, signal);
   // A decoder may need an earlier keyframe than the file says. The start of the file always works.
-  for (const from of new Set([...keyframes.toReversed().slice(0, 2), 0])) {
+  for (const from of [...keyframes.toReversed().slice(0, 2), undefined]) {
     const image = await decodeFrom(plan, path, { from, milliseconds }, signal);
     if (image) return image;
   }
   throw undecodable('the frame at this time is damaged');
 }
 
-/** Returns the numbers of the packets from which the frame can be decoded, in the order of the file. */
+/** Returns the times of the keyframes from which the frame can be decoded, in the order of the file. */
 async function keyframesUpTo(
   { format, video }: CoverPlan,
   path: string,
   milliseconds: number,
   signal: AbortSignal | undefined,
-): Promise<readonly number[]> {
+): Promise<readonly bigint[]> {
   const clock = new FrameClock(firstFrameOf(video));
   const isLater = (pts: bigint): boolean => clock.millisecondsAt({ pts, timeBase: video.timeBase }) > milliseconds;
-  const keyframes: number[] = [];
-  let index = -1;
+  const keyframes: bigint[] = [];
   const handle = (packet: Packet): boolean => {
     if (packet.streamIndex !== video.index) return true;
-    index += 1;
     // No later packet of the file is shown before this time.
     if (packet.dts !== AV_NOPTS_VALUE && isLater(packet.dts)) return false;
     const isKnown = packet.isKeyframe && packet.pts !== AV_NOPTS_VALUE;
-    if (isKnown && !isLater(packet.pts) && !packet.hasFlags(AV_PKT_FLAG_DISCARD)) keyframes.push(index);
+    if (isKnown && !isLater(packet.pts) && !packet.hasFlags(AV_PKT_FLAG_DISCARD)) keyframes.push(packet.pts);
     return true;
   };
   await withContainer({ format, video }, path, async (container) => await forEachPacket(container, handle, { signal }));
@@ -59,8 +57,8 @@ async function keyframesUpTo(
 }
 
 interface DecodedPart {
-  /** The number of the first packet that is decoded. */
-  readonly from: number;
+  /** The time of the keyframe that decoding starts with. Undefined for the start of the file. */
+  readonly from: bigint | undefined;
   readonly milliseconds: number;
 }
 
@@ -75,15 +73,16 @@ async function decodeFrom(
     const stream = container.streamAt(plan.video.index);
     const decoder = new Decoder(plan.video.decoder, stream, { maxPixels: plan.bounds.pixels, threads: 0 });
     const search = new FrameSearch(plan, decoder, milliseconds);
-    let index = -1;
+    let isReached = from === undefined;
     const handle = (packet: Packet): boolean => {
       if (packet.streamIndex !== plan.video.index) return true;
-      index += 1;
-      return index < from || search.send(packet);
+      isReached ||= packet.pts === from;
+      return !isReached || search.send(packet);
     };
     try {
+      if (from !== undefined) container.seek(plan.video.index, from);
       await forEachPacket(container, handle, { signal });
-      return search.finish(from === 0);
+      return search.finish(from === undefined);
     } finally {
       search.free();
       decoder.free();

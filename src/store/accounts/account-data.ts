@@ -8,10 +8,12 @@ import { type SqlRow, text } from '../rows.ts';
 import { compare, EVERY_ROW, type SqlCondition, deleteInSteps, rangesOf } from '../bounded/steps.ts';
 import { EXPORT_SECTIONS, type ExportSection, JSON_COLUMNS, OF_USERS } from './export-sections.ts';
 
+export type ExportedRow = Readonly<Record<string, unknown>>;
+
 /** Some rows of one kind. A kind with many rows comes in several batches, one after the other. */
 export interface ExportedRows {
   readonly name: string;
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly rows: readonly ExportedRow[];
 }
 
 const BATCH = 100;

@@ -121,6 +121,12 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
     order: ['name', 'version'],
   },
   {
+    name: 'brand_files',
+    from: 'brand_files where account_id = :accountId',
+    columns: 'id, kind, bytes, sha256, facts, created_at, deleted_at',
+    order: ['kind', 'created_at', 'id'],
+  },
+  {
     name: 'webhook_endpoints',
     from: 'webhook_endpoints where account_id = :accountId',
     columns: 'id, url, events, state, disabled_reason, disabled_at, failing_since, created_at',
@@ -141,4 +147,13 @@ export const EXPORT_SECTIONS: readonly ExportSection[] = [
 ];
 
 /** Columns that are stored as JSON text. */
-export const JSON_COLUMNS = new Set(['allowed_origins', 'request', 'error', 'faults', 'details', 'events', 'style']);
+export const JSON_COLUMNS = new Set([
+  'allowed_origins',
+  'request',
+  'error',
+  'faults',
+  'details',
+  'events',
+  'style',
+  'facts',
+]);

@@ -93,7 +93,7 @@ const bytesOf = (row: 'old' | 'new'): string =>
 /** The total has a row for each first character of account ids, so that accounts rarely wait for each other. */
 const shardOf = (account: string): string => `substr(${account}, 1, 1)`;
 
-const addToSums = (account: string, bytes: string): string =>
+export const addToSums = (account: string, bytes: string): string =>
   `insert into stored_bytes (account_id, bytes) values (${account}, ${bytes})
       on conflict (account_id) do update set bytes = stored_bytes.bytes + excluded.bytes;
     insert into stored_bytes_total (shard, bytes) values (${shardOf(account)}, ${bytes})
@@ -101,7 +101,7 @@ const addToSums = (account: string, bytes: string): string =>
 
 const COLUMNS = 'has_asset, asset_bytes, has_output, output_bytes';
 /** An account without stored bytes has no row, so nothing is left of a deleted account. */
-const REMOVE_EMPTY = 'delete from stored_bytes where account_id = old.account_id and bytes = 0;';
+export const REMOVE_EMPTY = 'delete from stored_bytes where account_id = old.account_id and bytes = 0;';
 
 /** SQLite needs three triggers. PostgreSQL has one function for all three. */
 const sqliteTriggers = (table: string): string => `

@@ -8,6 +8,7 @@ import { integer, type SqlParameters, type SqlRow, text, textOrNull } from '../r
 import type { SecretBox } from '../secret-box.ts';
 import { type Clock, recordAudit } from '../audit.ts';
 import { endPending, ensureAccountSecrets, findEndpoint, secretsOf } from './webhook-endpoints.ts';
+import { listDeliveries } from './delivery-list.ts';
 import { addDelivery, lockEnabled, publishEvent } from './publish-event.ts';
 import { deleteMessagesBefore } from './webhook-retention.ts';
 import { toAttempt, toDelivery, toEndpoint } from './webhook-rows.ts';
@@ -241,29 +242,27 @@ export class WebhookDeliveries {
   }
 
   /** Lists deliveries, newest first. */
-  async list(accountId: string, { limit, after, endpointId }: DeliveryPage): Promise<WebhookDelivery[]> {
-    const older = '(d.created_at, d.id) < (select c.created_at, c.id from webhook_deliveries c where c.id = :after)';
-    const rows = await this.#engine.all(
-      `${WITH_TYPE} where d.account_id = :accountId ${endpointId === undefined ? '' : 'and d.endpoint_id = :endpointId'}
-         ${after === undefined ? '' : `and ${older}`} order by d.created_at desc, d.id desc limit :limit`,
-      { accountId, limit, ...(endpointId !== undefined && { endpointId }), ...(after !== undefined && { after }) },
-    );
-    return rows.map(toDelivery);
+  async list(accountId: string, page: DeliveryPage): Promise<WebhookDelivery[]> {
+    return await listDeliveries(this.#engine, accountId, page);
   }
 
-  /** Makes the delivery due now and resets its attempts. Returns false when its endpoint is disabled or deleted. */
+  /**
+   * Makes the delivery due now, for the current URL of its endpoint, and resets its attempts. Returns false when the
+   * endpoint is disabled or deleted.
+   */
   async sendAgain(accountId: string, deliveryId: string): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
       const found = await findDelivery(session, accountId, deliveryId);
       if (found === undefined) return false;
       const { endpointId } = found.delivery;
-      if (endpointId !== undefined && (await lockEnabled(session, accountId, endpointId)).length === 0) return false;
+      const [endpoint] = endpointId === undefined ? [] : await lockEnabled(session, accountId, endpointId);
+      if (endpointId !== undefined && endpoint === undefined) return false;
       // A delivery that is being sent right now stays as it is.
       const changed = await session.run(
-        `update webhook_deliveries set status = 'pending', attempts = 0, finished_at = null,
+        `update webhook_deliveries set status = 'pending', attempts = 0, finished_at = null, url = :url,
            is_due = case when owner is null then 1 else 0 end, due_at = case when owner is null then :now else due_at end
          where id = :deliveryId and account_id = :accountId`,
-        { now: this.#clock(), deliveryId, accountId },
+        { now: this.#clock(), url: endpoint?.url ?? found.delivery.url, deliveryId, accountId },
       );
       return changed === 1;
     });

@@ -10,7 +10,7 @@ import { integer, text } from '../rows.ts';
 import type { SecretBox, SecretPlace } from '../secret-box.ts';
 import { lockAccount } from '../accounts/subscriptions.ts';
 import { toEndpoint, toSecret } from './webhook-rows.ts';
-import type { NewWebhookEndpoint, WebhookEndpoint, WebhookSecret } from './webhook.ts';
+import type { NewWebhookEndpoint, WebhookEndpoint, WebhookEndpointChange, WebhookSecret } from './webhook.ts';
 
 /** The server that was to notify the owner may have crashed, or the mail server was unavailable. */
 const NOTICE_RETRY_MS = 10 * 60_000;
@@ -79,25 +79,31 @@ export class WebhookEndpoints {
   }
 
   /** Changes where and what is sent. Waiting deliveries go to the new URL. Returns false when there is no such endpoint. */
-  async update({ id, accountId, url, events }: NewWebhookEndpoint, actor: Actor): Promise<boolean> {
+  async update(
+    accountId: string,
+    endpointId: string,
+    { url, events }: WebhookEndpointChange,
+    actor: Actor,
+  ): Promise<boolean> {
     const at = this.#now();
     const isFound = await this.#engine.transaction(async (session) => {
       const changed = await session.run(
         // A new URL may work, so the endpoint no longer counts as failing.
-        `update webhook_endpoints set failing_since = case when url = :url then failing_since end, url = :url, events = :events
+        `update webhook_endpoints set failing_since = case when url = coalesce(:url, url) then failing_since end,
+           url = coalesce(:url, url), events = coalesce(:events, events)
          where ${OWN}`,
-        { url, events: JSON.stringify(events), accountId, endpointId: id },
+        { url: url ?? null, events: events === undefined ? null : JSON.stringify(events), accountId, endpointId },
       );
       if (changed === 0) return false;
-      const details = { host: new URL(url).host, events };
-      await recordAudit(session, at, { actor, action: 'webhook.changed', accountId, subject: id, details });
+      const details = { ...(url !== undefined && { host: new URL(url).host }), ...(events && { events }) };
+      await recordAudit(session, at, { actor, action: 'webhook.changed', accountId, subject: endpointId, details });
       return true;
     });
-    if (isFound) {
+    if (isFound && url !== undefined) {
       await changeInSteps(this.#engine, ['update webhook_deliveries set url = :url', { url }], {
         table: 'webhook_deliveries',
         key: ['id'],
-        condition: ["lane = :id and status = 'pending' and url <> :url", { id, url }],
+        condition: ["lane = :endpointId and status = 'pending' and url <> :url", { endpointId, url }],
       });
     }
     return isFound;

@@ -21,6 +21,12 @@ export interface NewWebhookEndpoint {
   readonly events: readonly WebhookEventType[];
 }
 
+/** What changes of an endpoint. What is undefined stays as it is. */
+export interface WebhookEndpointChange {
+  readonly url?: string | undefined;
+  readonly events?: readonly WebhookEventType[] | undefined;
+}
+
 export interface WebhookEndpoint {
   readonly id: string;
   readonly accountId: string;
@@ -112,9 +118,17 @@ export interface AttemptEnd {
   readonly disabled: DisabledReason | undefined;
 }
 
-export interface DeliveryPage {
+/** Undefined means all. */
+export interface DeliveryFilter {
+  readonly endpointId?: string | undefined;
+  readonly type?: string | undefined;
+  readonly status?: WebhookDelivery['status'] | undefined;
+}
+
+export interface DeliveryPage extends DeliveryFilter {
   readonly limit: number;
   /** The id of the last delivery of the page before. */
   readonly after?: string | undefined;
-  readonly endpointId?: string | undefined;
+  /** Only deliveries that can be sent again, because their endpoint is enabled. */
+  readonly isSendable?: boolean;
 }

@@ -12,6 +12,7 @@ export interface World {
   readonly ids: Map<string, string[]>;
   readonly etags: string[];
   readonly assets: readonly Buffer[];
+  readonly font: Buffer;
   readonly urls: readonly string[];
 }
 
@@ -131,6 +132,9 @@ function fieldsOf(schema: Schema, world: World): fc.Arbitrary<Record<string, unk
 function plausibleOf(schema: Schema, world: World): fc.Arbitrary<Record<string, unknown>> {
   const valid = objectOf(schema, world);
   const files = FILE_KINDS.filter((kind) => kind === 'canvas' || kind in (schema.properties ?? {}));
+  if ('license_confirmed' in (schema.properties ?? {})) {
+    return fc.constant({ asset: world.font, license_confirmed: true });
+  }
   if (!('overlays' in (schema.properties ?? {}))) return valid;
   return fc
     .tuple(valid, fc.constantFrom('text', 'overlays'), fc.constantFrom(...files))

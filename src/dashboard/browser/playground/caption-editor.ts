@@ -3,94 +3,66 @@
 
 import { lookOf } from '../../../layout/look.ts';
 import { scaleFor } from '../../../layout/style.ts';
-
-export interface EditedBar {
-  readonly id: string;
-  readonly text: string;
-  /** The center of the bar in percent of the height. */
-  readonly center: number;
-}
-
-export interface CaptionEditorOptions {
-  readonly area: HTMLElement;
-  readonly onInput: (id: string, text: string) => void;
-  /** `byKey` is true if the visitor ended it with a key, so the focus should return to the bar. */
-  readonly onEnd: (id: string, text: string, byKey: boolean) => void;
-}
+import { change, type Editor, setText, textOf } from './editor.ts';
+import { withoutBar } from './edits.ts';
+import { draftOf, filledBars, fontSizeOf } from './state.ts';
 
 /** A smaller text would be unreadable while it is typed. */
 const MIN_FONT_PIXELS = 12;
 
-export class CaptionEditor {
-  readonly #options: CaptionEditorOptions;
-  readonly #field = document.createElement('textarea');
-  #id: string | undefined;
+export interface CaptionEditorOptions {
+  readonly area: HTMLElement;
+  /** The center of the bar in percent of the height. */
+  readonly centerOf: (id: string) => number;
+  /** Called if the visitor ended it with a key, so the focus should return to the bar. */
+  readonly onKeyEnd: (id: string) => void;
+}
 
-  constructor(options: CaptionEditorOptions) {
-    this.#options = options;
-    const field = this.#field;
-    field.className = 'caption-editor';
-    field.rows = 1;
-    field.dir = 'auto';
-    field.hidden = true;
-    field.setAttribute('aria-describedby', 'editor-help');
-    field.addEventListener('input', () => {
-      this.#grow();
-      if (this.#id !== undefined) options.onInput(this.#id, field.value);
-    });
-    field.addEventListener('blur', () => this.#end(false));
-    field.addEventListener('keydown', (event) => {
-      const isDone = event.key === 'Escape' || (event.key === 'Enter' && (event.ctrlKey || event.metaKey));
-      if (!isDone || event.isComposing) return;
-      event.preventDefault();
-      this.#end(true);
-    });
-    options.area.append(field);
-  }
-
-  get id(): string | undefined {
-    return this.#id;
-  }
-
-  /** `size` is a multiple of the default font size. */
-  open({ id, text, center }: EditedBar, label: string, size: number): void {
-    const field = this.#field;
-    this.#id = id;
-    field.value = text;
-    field.setAttribute('aria-label', label);
-    field.hidden = false;
-    const { clientWidth: width = 0, clientHeight: height = 0 } = this.#options.area.parentElement ?? {};
-    const { fontSize } = scaleFor({ width, height }, lookOf({ size }));
-    field.style.fontSize = `${Math.max(MIN_FONT_PIXELS, fontSize)}px`;
-    this.moveTo(center);
-    this.#grow();
-    field.focus({ preventScroll: true });
-    field.select();
-  }
-
-  /** Keeps the field where the service places the bar. */
-  moveTo(center: number): void {
-    this.#field.style.top = `${center}%`;
-  }
-
-  /** Called when the text was changed elsewhere, for example by undo. */
-  refresh(text: string): void {
-    if (this.#id === undefined || this.#field.value === text) return;
-    this.#field.value = text;
-    this.#grow();
-  }
-
-  #grow(): void {
-    const field = this.#field;
+export function captionEditor(store: Editor, { area, centerOf, onKeyEnd }: CaptionEditorOptions): void {
+  const field = document.createElement('textarea');
+  Object.assign(field, { className: 'caption-editor', rows: 1, dir: 'auto', hidden: true });
+  field.setAttribute('aria-describedby', 'editor-help');
+  area.append(field);
+  let opened: string | undefined;
+  const grow = (): void => {
     field.style.height = 'auto';
     field.style.height = `${field.scrollHeight}px`;
-  }
-
-  #end(byKey: boolean): void {
-    const id = this.#id;
+  };
+  const end = (byKey: boolean): void => {
+    const id = store.state.editing;
     if (id === undefined) return;
-    this.#id = undefined;
-    this.#field.hidden = true;
-    this.#options.onEnd(id, this.#field.value, byKey);
-  }
+    store.update({ editing: undefined });
+    if (field.value.trim() === '') change(store, withoutBar(draftOf(store.state), id));
+    else if (byKey) onKeyEnd(id);
+  };
+  field.addEventListener('input', () => {
+    if (opened !== undefined) setText(store, opened, field.value);
+  });
+  field.addEventListener('blur', () => end(false));
+  field.addEventListener('keydown', (event) => {
+    const isDone = event.key === 'Escape' || (event.key === 'Enter' && (event.ctrlKey || event.metaKey));
+    if (!isDone || event.isComposing) return;
+    event.preventDefault();
+    end(true);
+  });
+  store.watch(['editing', 'history', 'overlay'], (state) => {
+    const { editing } = state;
+    const isNew = editing !== opened;
+    opened = editing;
+    field.hidden = editing === undefined;
+    if (editing === undefined) return;
+    const text = textOf(store, editing);
+    if (field.value !== text) field.value = text;
+    field.style.top = `${centerOf(editing)}%`;
+    if (isNew) {
+      const number = filledBars(state).findIndex(({ id }) => id === editing) + 1;
+      field.setAttribute('aria-label', number === 0 ? 'Text of the new caption' : `Text of caption bar ${number}`);
+      const { clientWidth: width = 0, clientHeight: height = 0 } = area.parentElement ?? {};
+      const { fontSize } = scaleFor({ width, height }, lookOf({ size: fontSizeOf(state) }));
+      field.style.fontSize = `${Math.max(MIN_FONT_PIXELS, fontSize)}px`;
+      field.focus({ preventScroll: true });
+      field.select();
+    }
+    grow();
+  });
 }

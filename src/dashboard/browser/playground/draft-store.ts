@@ -1,7 +1,7 @@
 // Keeps the visitor's work over a reload: the draft in local storage, the file in IndexedDB. Both can be switched off
 // or full. Then the work lasts as long as the page, which is why failures are ignored here.
 
-import { type Draft, parseJson } from './draft.ts';
+import { type Draft, draftFromJson, draftToJson } from './draft.ts';
 
 const DRAFT_KEY = 'storybar-draft';
 const DATABASE = 'storybar';
@@ -11,12 +11,12 @@ const FILE_KEY = 'media';
 const MAX_FILE_BYTES = 200_000_000;
 
 export function loadDraft(): Draft | undefined {
-  return parseJson(() => localStorage.getItem(DRAFT_KEY) ?? '');
+  return draftFromJson(() => localStorage.getItem(DRAFT_KEY) ?? '');
 }
 
 export function saveDraft(draft: Draft): void {
   try {
-    localStorage.setItem(DRAFT_KEY, JSON.stringify(draft));
+    localStorage.setItem(DRAFT_KEY, draftToJson(draft));
   } catch {
     // See the top of this file.
   }

@@ -1,55 +1,56 @@
-// Undo and redo: the states before and after the current one. Changes of the same field in quick succession are one step, so
-// undo removes a phrase and not a letter.
+// Undo and redo: the drafts before and after the current one, as a value. Changes of the same field in quick succession are
+// one step, so undo removes a phrase and not a letter.
 
 const MAX_STEPS = 200;
 const MERGE_MS = 1_000;
 
-export class EditHistory<State> {
-  #past: State[] = [];
-  #future: State[] = [];
-  #current: State;
-  #merge: { readonly key: string; readonly at: number } | undefined;
-  readonly #now: () => number;
+export interface EditHistory<Draft> {
+  readonly past: readonly Draft[];
+  readonly current: Draft;
+  readonly future: readonly Draft[];
+  /** The last change, which a further one with the same key joins until this time. */
+  readonly merge: { readonly key: string; readonly until: number } | undefined;
+}
 
-  constructor(initial: State, now: () => number = () => performance.now()) {
-    this.#current = initial;
-    this.#now = now;
-  }
+export function newHistory<Draft>(current: Draft): EditHistory<Draft> {
+  return { past: [], current, future: [], merge: undefined };
+}
 
-  get canUndo(): boolean {
-    return this.#past.length > 0;
-  }
+export interface Change {
+  /** Changes with the same key merge into one step. */
+  readonly key?: string | undefined;
+  /** A gesture such as a drag has a key of its own, and is one step however long it takes. */
+  readonly isGesture?: boolean;
+  readonly now: number;
+}
 
-  get canRedo(): boolean {
-    return this.#future.length > 0;
-  }
+/** An unchanged draft adds no step. */
+export function record<Draft>(
+  history: EditHistory<Draft>,
+  current: Draft,
+  { key, isGesture = false, now }: Change,
+): EditHistory<Draft> {
+  if (JSON.stringify(current) === JSON.stringify(history.current)) return history;
+  const { merge } = history;
+  const merges = key !== undefined && merge?.key === key && now < merge.until;
+  return {
+    past: merges ? history.past : [...history.past, history.current].slice(-MAX_STEPS),
+    current,
+    future: [],
+    merge: key === undefined ? undefined : { key, until: isGesture ? Number.POSITIVE_INFINITY : now + MERGE_MS },
+  };
+}
 
-  /** Changes with the same key merge into one step. An unchanged state adds none. */
-  record(state: State, key?: string): void {
-    if (JSON.stringify(state) === JSON.stringify(this.#current)) return;
-    const at = this.#now();
-    const merges = key !== undefined && this.#merge?.key === key && at - this.#merge.at < MERGE_MS;
-    if (!merges) this.#past = [...this.#past, this.#current].slice(-MAX_STEPS);
-    this.#future = [];
-    this.#current = state;
-    this.#merge = key === undefined ? undefined : { key, at };
-  }
+/** Returns the same history if there is nothing to undo. */
+export function undo<Draft>(history: EditHistory<Draft>): EditHistory<Draft> {
+  const current = history.past.at(-1);
+  if (current === undefined) return history;
+  const future = [history.current, ...history.future];
+  return { past: history.past.slice(0, -1), current, future, merge: undefined };
+}
 
-  /** Returns undefined if there is nothing to undo. */
-  undo(): State | undefined {
-    return this.#step(this.#past, this.#future);
-  }
-
-  redo(): State | undefined {
-    return this.#step(this.#future, this.#past);
-  }
-
-  #step(from: State[], to: State[]): State | undefined {
-    const state = from.pop();
-    if (state === undefined) return undefined;
-    to.push(this.#current);
-    this.#current = state;
-    this.#merge = undefined;
-    return state;
-  }
+export function redo<Draft>(history: EditHistory<Draft>): EditHistory<Draft> {
+  const [current, ...future] = history.future;
+  if (current === undefined) return history;
+  return { past: [...history.past, history.current], current, future, merge: undefined };
 }

@@ -1,56 +1,87 @@
-// The visitor's image or video, shown from memory. The browser applies its rotation, so its size is that of the result.
+// The visitor's image or video. The browser shows it from memory and applies its rotation, so its size is that of the result.
+// Of a file that the browser can't read, the server makes a still image.
 
-export interface Media {
+import type { Size } from '../../../layout/geometry.ts';
+import { errorMessage } from '../problem.ts';
+
+export interface Media extends Size {
   readonly kind: 'image' | 'video';
   readonly file: File;
+  /** A video that only the server can read is shown as an image. */
   readonly element: HTMLImageElement | HTMLVideoElement;
-  readonly width: number;
-  readonly height: number;
+  /** The length of a video. */
+  readonly seconds: number | undefined;
   /** The name of the sample. Empty for a file of the visitor. */
   readonly sample: string;
   readonly release: () => void;
 }
 
-type OpenedMedia = Omit<Media, 'file' | 'sample' | 'release'>;
+type OpenedMedia = Omit<Media, 'file' | 'sample'>;
 
-const CANNOT_OPEN =
-  "This browser can't show that file. Use JPEG, PNG, WebP, AVIF, GIF, MP4, MOV or WebM here. HEIC works in Safari and, everywhere, through the API.";
+const SEEK_MS = 5_000;
 
 export async function openMedia(file: File, alt: string, sample = ''): Promise<Media> {
+  const opened = await openHere(file, alt).catch(async () => await openAtServer(file, alt));
+  return { ...opened, file, sample };
+}
+
+async function openHere(file: File, alt: string): Promise<OpenedMedia> {
   const url = URL.createObjectURL(file);
   const release = (): void => URL.revokeObjectURL(url);
   try {
-    const media = file.type.startsWith('video/') ? await openVideo(url, alt) : await openImage(url, alt);
-    return { ...media, file, sample, release };
+    if (file.type.startsWith('video/')) return { ...(await openVideo(url, alt)), release };
+    const element = await openImage(url, alt);
+    return {
+      kind: 'image',
+      element,
+      width: element.naturalWidth,
+      height: element.naturalHeight,
+      seconds: undefined,
+      release,
+    };
   } catch (error) {
     release();
     throw error;
   }
 }
 
-async function openImage(url: string, alt: string): Promise<OpenedMedia> {
+/** For HEIC, and for videos whose codec the browser lacks. */
+async function openAtServer(file: File, alt: string): Promise<OpenedMedia> {
+  const body = new FormData();
+  body.append('asset', file);
+  const response = await fetch('/playground/still', { method: 'POST', body });
+  if (!response.ok) throw new Error(await errorMessage(response));
+  const facts = JSON.parse(response.headers.get('x-media') ?? '{}') as Pick<Media, 'kind' | 'width' | 'height'> & {
+    readonly seconds?: number;
+  };
+  const url = URL.createObjectURL(await response.blob());
+  const element = await openImage(url, alt);
+  return { ...facts, seconds: facts.seconds, element, release: () => URL.revokeObjectURL(url) };
+}
+
+async function openImage(url: string, alt: string): Promise<HTMLImageElement> {
   const element = new Image();
   element.alt = alt;
   element.src = url;
-  await element.decode().catch(() => {
-    throw new Error(CANNOT_OPEN);
-  });
-  return { kind: 'image', element, width: element.naturalWidth, height: element.naturalHeight };
+  await element.decode();
+  return element;
 }
 
-async function openVideo(url: string, alt: string): Promise<OpenedMedia> {
+async function openVideo(url: string, alt: string): Promise<Omit<OpenedMedia, 'release'>> {
   const element = document.createElement('video');
   element.setAttribute('aria-label', alt);
   Object.assign(element, { src: url, muted: true, loop: true, playsInline: true });
   await new Promise<void>((resolve, reject) => {
     element.addEventListener('loadeddata', () => resolve(), { once: true });
-    element.addEventListener('error', () => reject(new Error(CANNOT_OPEN)), { once: true });
+    element.addEventListener('error', () => reject(new Error("the browser can't play the video")), { once: true });
   });
+  // A file with a sound track only, or with a codec that the browser lacks.
+  if (element.videoWidth === 0) throw new Error('the browser shows no frames');
   if (!Number.isFinite(element.duration)) await learnDuration(element);
-  if (!matchMedia('(prefers-reduced-motion: reduce)').matches) element.play().catch(() => undefined);
   // The service drops the last row or column of an odd side.
   const toEven = (side: number): number => Math.max(2, 2 * Math.floor(side / 2));
-  return { kind: 'video', element, width: toEven(element.videoWidth), height: toEven(element.videoHeight) };
+  const [width, height] = [toEven(element.videoWidth), toEven(element.videoHeight)];
+  return { kind: 'video', element, width, height, seconds: element.duration };
 }
 
 /** Browser recordings don't contain their duration. Browsers find out when they seek to the end. */
@@ -64,57 +95,8 @@ async function learnDuration(element: HTMLVideoElement): Promise<void> {
   element.currentTime = 0;
 }
 
-const SEEK_MS = 5_000;
-const CROPPED_TYPES = new Set(['image/jpeg', 'image/png', 'image/webp']);
-const JPEG_QUALITY = 0.95;
-
-/** Crops the middle of an image to another aspect ratio, as a file of its own. */
-export async function cropImage(media: Media, shape: string): Promise<Media> {
-  const { width, height } = fitShape(media, shape);
-  const canvas = document.createElement('canvas');
-  Object.assign(canvas, { width, height });
-  const left = Math.floor((media.width - width) / 2);
-  const top = Math.floor((media.height - height) / 2);
-  canvas.getContext('2d')?.drawImage(media.element, -left, -top);
-  const type = CROPPED_TYPES.has(media.file.type) ? media.file.type : 'image/png';
-  const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, type, JPEG_QUALITY));
-  if (blob === null) throw new Error("This browser couldn't crop the image. Use the original shape.");
-  const [stem] = media.file.name.split(/\.[^.]*$/u);
-  const name = `${stem}-${shape.replace(':', 'x')}.${type === 'image/jpeg' ? 'jpg' : type.slice('image/'.length)}`;
-  const { alt } = media.element as HTMLImageElement;
-  return await openMedia(new File([blob], name, { type }), alt, media.sample);
-}
-
-interface Sides {
-  readonly width: number;
-  readonly height: number;
-}
-
-/** Returns the largest size with this aspect ratio that fits into the media. */
-function fitShape({ width, height }: Sides, shape: string): Sides {
-  const ratio = ratioOf(shape);
-  return width / height > ratio
-    ? { width: Math.max(1, Math.round(height * ratio)), height }
-    : { width, height: Math.max(1, Math.round(width / ratio)) };
-}
-
-/** Returns the size of an overlay without a file: 1,080 pixels on the shorter side, or that of the media. */
-export function canvasSize(media: Sides, shape: string): Sides {
-  if (shape === '') return { width: media.width, height: media.height };
-  const ratio = ratioOf(shape);
-  const short = 1_080;
-  return ratio < 1
-    ? { width: short, height: Math.round(short / ratio) }
-    : { width: Math.round(short * ratio), height: short };
-}
-
-function ratioOf(shape: string): number {
-  const [across = 1, down = 1] = shape.split(':').map(Number);
-  return across / down;
-}
-
 /** Returns a transparent background. A canvas scales like an image and stays empty. */
-export function blankCanvas({ width, height }: Sides): HTMLCanvasElement {
+export function blankCanvas({ width, height }: Size): HTMLCanvasElement {
   const element = document.createElement('canvas');
   Object.assign(element, { width, height, className: 'blank' });
   element.setAttribute('role', 'img');

@@ -1,254 +1,203 @@
-// The image or video with its caption bars. It shows the overlay rendered by the server. While a bar is dragged or
-// edited, the canvas shows the rows of the last overlay instead. Afterwards the server renders a new one.
+// The image or video with its caption bars. It shows the overlay rendered by the server. Where a bar was moved or is edited,
+// the canvas shows the rows of the last overlay instead, until the server has rendered a new one.
 
-import type { Margins } from '../../../caption/safe-area.ts';
+import { isShownAt } from '../../../caption/timing-field.ts';
 import { placeBars } from '../../../layout/placement.ts';
 import { find } from '../elements.ts';
-import type { BarRows, PreviewResult } from '../preview.ts';
-import { CaptionEditor } from './caption-editor.ts';
+import { addBar, change, type Editor, newGesture, type EditStep } from './editor.ts';
+import { withBar, withCopy, withoutBar } from './edits.ts';
 import { createHandle, type Handle, type HandleCommand, type MoveEnd } from './handle.ts';
 import { nextTarget, type SnapTarget, snapTargets, snapTo } from './snap.ts';
-
-/** A bar of the overlay. */
-export interface StageBar {
-  readonly id: string;
-  readonly text: string;
-  /** False while the video shows a time at which this bar isn't visible. */
-  readonly isShown: boolean;
-}
-
-export interface StageOptions {
-  readonly root: HTMLElement;
-  /** Called while a bar moves; `done` is true at the end of the move. */
-  readonly onMove: (id: string, position: number, done: MoveEnd) => void;
-  readonly onCommand: (id: string, command: HandleCommand) => void;
-  /** Called when the visitor double-clicked a place without a bar. */
-  readonly onAdd: (position: number) => void;
-  readonly onType: (id: string, text: string) => void;
-  readonly onTyped: (id: string, text: string) => void;
-}
-
-interface ShownOverlay {
-  readonly bitmap: ImageBitmap;
-  readonly rows: readonly BarRows[];
-  readonly height: number;
-  /** The margins of the safe area. */
-  readonly margins: Margins;
-}
+import { captionsOf, draftOf, type FilledBar, marginsOf, secondsOf, type ShownOverlay, type State } from './state.ts';
 
 /** How close a dragged bar must come to a guide to snap to it. */
 const SNAP_PIXELS = 7;
 
-export class Stage {
-  readonly #options: StageOptions;
-  readonly #media: HTMLElement;
-  readonly #overlay: HTMLImageElement;
-  readonly #canvas: HTMLCanvasElement;
-  readonly #handleArea: HTMLElement;
-  readonly #guide: HTMLElement;
-  readonly #editor: CaptionEditor;
-  #handles: Handle[] = [];
-  #shown: ShownOverlay | undefined;
-  #bars: readonly StageBar[] = [];
-  /** Current top of each bar, which differs from the overlay while a bar moves. */
-  #tops: number[] = [];
+/** A bar where it is now, in pixels of the overlay. */
+interface PlacedBar extends FilledBar {
+  readonly top: number;
+  readonly height: number;
+  /** False while the video shows a time at which this bar isn't visible. */
+  readonly isShown: boolean;
+  readonly isMoved: boolean;
+}
 
-  constructor(options: StageOptions) {
-    const { root, onType, onTyped } = options;
-    this.#options = options;
-    this.#media = find(root, '[data-media]', HTMLElement);
-    this.#overlay = find(root, '[data-overlay]', HTMLImageElement);
-    this.#canvas = find(root, '[data-moving]', HTMLCanvasElement);
-    this.#handleArea = find(root, '[data-handles]', HTMLElement);
-    this.#guide = find(root, '[data-snap-guide]', HTMLElement);
-    this.#editor = new CaptionEditor({
-      area: this.#handleArea,
-      onInput: onType,
-      onEnd: (id, text, byKey) => {
-        this.#draw();
-        onTyped(id, text);
-        if (byKey) this.#handleOf(id)?.element.focus();
-      },
-    });
+/** The bars of the overlay. Those that were moved since are placed as the service will place them. */
+export function placedBars(state: Pick<State, 'history' | 'media' | 'overlay' | 'time'>): PlacedBar[] {
+  const { overlay } = state;
+  // Subtitles can't be dragged.
+  if (overlay === undefined || captionsOf(state) !== undefined) return [];
+  const isTimed = secondsOf(state) !== undefined;
+  const margins = marginsOf(state, overlay.size);
+  return overlay.bars.map((bar, index) => {
+    const { top = 0, height = 0 } = overlay.rows[index] ?? {};
+    const position = draftOf(state).bars.find(({ id }) => id === bar.id)?.position;
+    const isMoved = position !== undefined && position !== bar.position;
+    const [placed] = isMoved ? placeBars([{ text: bar.text, position }], [height], overlay.size.height, margins) : [];
+    const isShown = !isTimed || isShownAt(bar, Math.round(state.time * 1_000));
+    return { ...bar, height, top: placed?.top ?? top, isShown, isMoved };
+  });
+}
+
+export class Stage {
+  readonly #store: Editor;
+  readonly #root: HTMLElement;
+  readonly #area: HTMLElement;
+  readonly #handles: Handle[] = [];
+  #drag: EditStep | undefined;
+
+  constructor(store: Editor, root: HTMLElement) {
+    this.#store = store;
+    this.#root = root;
+    this.#area = find(root, '[data-handles]', HTMLElement);
     // Otherwise the browser would drag the image itself.
     root.addEventListener('dragstart', (event) => event.preventDefault());
     root.addEventListener('dblclick', ({ target, clientY }) => {
       if (target instanceof Element && target.closest('.handle, textarea')) return;
       const { top, height } = root.getBoundingClientRect();
-      options.onAdd(Math.round(((clientY - top) / height) * 1_000) / 10);
+      const editing = addBar(store, Math.round(((clientY - top) / height) * 1_000) / 10);
+      if (editing !== undefined) store.update({ editing });
     });
   }
 
-  get isMoving(): boolean {
-    return this.#handles.some(({ isDragging }) => isDragging());
+  watch(): void {
+    const store = this.#store;
+    store.watch(['isBusy'], ({ isBusy }) => {
+      this.#root.ariaBusy = String(isBusy);
+    });
+    store.watch(['history', 'media', 'overlay', 'time', 'editing', 'isMoving'], (state) => this.#draw(state));
+    let hasEditor = false;
+    store.watch(['editing'], ({ editing }) => {
+      if (editing === undefined || hasEditor) return;
+      hasEditor = true;
+      void this.#addEditor();
+    });
   }
 
-  /** Returns the centers of the bars in percent of the height. */
-  get centers(): readonly number[] {
-    return this.#bars.map((_bar, index) => this.#centerOf(index));
+  /** Loaded when it is needed. */
+  async #addEditor(): Promise<void> {
+    const { captionEditor } = await import('./caption-editor.ts');
+    const indexOf = (id: string): number => this.#bars.findIndex((bar) => bar.id === id);
+    captionEditor(this.#store, {
+      area: this.#area,
+      centerOf: (id) => this.#centerOf(indexOf(id), id),
+      onKeyEnd: (id) => this.#handles[indexOf(id)]?.element.focus(),
+    });
   }
 
-  showMedia(element: HTMLElement): void {
-    this.#media.replaceChildren(element);
-    this.clear();
+  get #bars(): PlacedBar[] {
+    return placedBars(this.#store.state);
   }
 
-  clear(): void {
-    this.#overlay.hidden = true;
-    this.#canvas.hidden = true;
-    this.#shown = undefined;
-    this.#setBars([]);
+  get #overlayHeight(): number {
+    return this.#store.state.overlay?.size.height ?? 1;
   }
 
-  async showOverlay(
-    { png, rows }: PreviewResult,
-    bars: readonly StageBar[],
-    { height, margins }: Pick<ShownOverlay, 'height' | 'margins'>,
-  ): Promise<void> {
-    const bitmap = await createImageBitmap(png);
-    const previous = this.#overlay.src;
-    this.#overlay.src = URL.createObjectURL(png);
-    await this.#overlay.decode();
-    if (previous !== '') URL.revokeObjectURL(previous);
-    // The visitor has started another drag in the meantime, whose end requests a new overlay.
-    if (this.isMoving) {
-      bitmap.close();
-      return;
-    }
-    this.#shown?.bitmap.close();
-    this.#shown = { bitmap, rows, height, margins };
-    this.#tops = rows.map(({ top }) => top);
-    this.#setBars(bars);
-    this.#draw();
-    const edited = bars.findIndex(({ id }) => id === this.#editor.id);
-    if (edited !== -1) this.#editor.moveTo(this.#centerOf(edited));
+  get #stageHeight(): number {
+    return this.#root.clientHeight || 1;
   }
 
-  /** Lets the visitor type on the image. A bar without text isn't in the overlay, so its position must be given. */
-  edit(id: string, text: string, { size, position = 50 }: { readonly size: number; readonly position?: number }): void {
-    const index = this.#bars.findIndex((bar) => bar.id === id);
-    const center = index === -1 ? position : this.#centerOf(index);
-    this.#editor.open(
-      { id, text, center },
-      index === -1 ? 'Text of the new caption' : `Text of caption bar ${index + 1}`,
-      size,
-    );
-    this.#draw();
-  }
-
-  /** Called when the text of the edited bar was changed elsewhere. */
-  refreshEditor(textOf: (id: string) => string): void {
-    if (this.#editor.id !== undefined) this.#editor.refresh(textOf(this.#editor.id));
-  }
-
-  #setBars(bars: readonly StageBar[]): void {
-    this.#bars = bars;
+  #draw(state: State): void {
+    const { overlay, editing, isMoving } = state;
+    const bars = this.#bars;
     while (this.#handles.length > bars.length) this.#handles.pop()?.element.remove();
     while (this.#handles.length < bars.length) this.#addHandle(this.#handles.length);
-    this.#handles.forEach((handle, index) => this.#placeHandle(handle, index));
+    bars.forEach((bar, index) => this.#drawHandle(bar, index));
+    const image = find(this.#root, 'img[data-overlay]', HTMLImageElement);
+    const canvas = find(this.#root, 'canvas[data-moving]', HTMLCanvasElement);
+    const isOnCanvas = overlay !== undefined && (editing !== undefined || isMoving || bars.some((bar) => bar.isMoved));
+    if (overlay && isOnCanvas) this.#drawRows(canvas, overlay, bars);
+    if (overlay && image.src !== overlay.url) image.src = overlay.url;
+    canvas.hidden = !isOnCanvas;
+    image.hidden = overlay === undefined || isOnCanvas;
   }
 
   #addHandle(index: number): void {
-    const idOf = (): string => this.#bars[index]?.id ?? '';
     const handle = createHandle({
       stageHeight: () => this.#stageHeight,
       center: () => this.#centerOf(index),
       move: (center, { done, snaps }) => {
         const tolerance = (SNAP_PIXELS / this.#stageHeight) * 100;
         const target = snaps ? snapTo(center, this.#targets(index), tolerance) : undefined;
-        this.#moveBar(index, target?.position ?? center, done);
-        this.#showGuide(done ? undefined : target);
+        this.#move(index, target?.position ?? center, done);
+        this.#drawGuide(done ? undefined : target);
       },
       moveToGuide: (direction) => {
         const target = nextTarget(this.#centerOf(index), this.#targets(index), direction);
-        if (target) this.#moveBar(index, target.position, 'keys');
+        if (target) this.#move(index, target.position, 'keys');
       },
-      command: (command) => this.#options.onCommand(idOf(), command),
+      command: (command) => this.#run(command, this.#bars[index]?.id ?? ''),
     });
     this.#handles.push(handle);
-    this.#handleArea.append(handle.element);
+    this.#area.append(handle.element);
   }
 
-  #handleOf(id: string): Handle | undefined {
-    return this.#handles[this.#bars.findIndex((bar) => bar.id === id)];
+  #run(command: HandleCommand, id: string): void {
+    const draft = draftOf(this.#store.state);
+    if (command === 'edit') this.#store.update({ editing: id });
+    else if (command === 'duplicate') change(this.#store, withCopy(draft, id));
+    else {
+      change(this.#store, withoutBar(draft, id));
+      document.querySelector<HTMLElement>('[data-add]')?.focus();
+    }
   }
 
-  #placeHandle({ element }: Handle, index: number): void {
-    const { height = 1, rows = [] } = this.#shown ?? {};
+  /** A drag is a step of its own. Presses of a key in quick succession are one step together. */
+  #move(index: number, position: number, done: MoveEnd): void {
     const bar = this.#bars[index];
-    element.hidden = bar?.isShown !== true || bar.id === this.#editor.id;
-    element.style.top = `${((this.#tops[index] ?? 0) / height) * 100}%`;
-    element.style.height = `${((rows[index]?.height ?? 0) / height) * 100}%`;
+    if (bar === undefined) return;
+    if (done === 'keys') this.#drag = { key: `move ${bar.id}` };
+    else this.#drag ??= newGesture();
+    this.#store.update({ isMoving: done === false });
+    change(this.#store, withBar(draftOf(this.#store.state), bar.id, { position }), this.#drag);
+    if (done) this.#drag = undefined;
+  }
+
+  #drawHandle(bar: PlacedBar, index: number): void {
+    const element = this.#handles[index]?.element;
+    if (element === undefined) return;
+    element.hidden = !bar.isShown || bar.id === this.#store.state.editing;
+    element.style.top = `${(bar.top / this.#overlayHeight) * 100}%`;
+    element.style.height = `${(bar.height / this.#overlayHeight) * 100}%`;
     const center = this.#centerOf(index);
     const guide = snapTo(center, this.#targets(index), 0.1);
     element.setAttribute('aria-valuenow', String(Math.round(center)));
-    element.setAttribute(
-      'aria-valuetext',
-      `${Math.round(center)} percent from the top${guide ? `, ${guide.name}` : ''}`,
-    );
-    element.setAttribute('aria-label', `Caption bar ${index + 1}: ${bar?.text}`);
+    const place = `${Math.round(center)} percent from the top${guide ? `, ${guide.name}` : ''}`;
+    element.setAttribute('aria-valuetext', place);
+    element.setAttribute('aria-label', `Caption bar ${index + 1}: ${bar.text}`);
   }
 
-  #centerOf(index: number): number {
-    const { height = 1, rows = [] } = this.#shown ?? {};
-    return (((this.#tops[index] ?? 0) + (rows[index]?.height ?? 0) / 2) / height) * 100;
+  /** A bar without text isn't in the overlay, so its center is its position. */
+  #centerOf(index: number, id?: string): number {
+    const bar = this.#bars[index];
+    if (bar) return ((bar.top + bar.height / 2) / this.#overlayHeight) * 100;
+    return draftOf(this.#store.state).bars.find((one) => one.id === id)?.position ?? 50;
   }
 
   #targets(index: number): readonly SnapTarget[] {
-    const { height = 1, rows = [] } = this.#shown ?? {};
-    const percent = (pixels = 0): number => (pixels / height) * 100;
-    const others = this.#bars.flatMap(({ isShown }, other) =>
-      isShown && other !== index
-        ? [{ top: percent(this.#tops[other]), height: percent(rows[other]?.height), number: other + 1 }]
-        : [],
+    const percent = (pixels: number): number => (pixels / this.#overlayHeight) * 100;
+    const bars = this.#bars;
+    const others = bars.flatMap(({ isShown, top, height }, other) =>
+      isShown && other !== index ? [{ top: percent(top), height: percent(height), number: other + 1 }] : [],
     );
-    return snapTargets(percent(rows[index]?.height), others);
+    return snapTargets(percent(bars[index]?.height ?? 0), others);
   }
 
-  #showGuide(target: SnapTarget | undefined): void {
-    this.#guide.hidden = target === undefined;
-    if (target) this.#guide.style.top = `${target.line}%`;
+  #drawGuide(target: SnapTarget | undefined): void {
+    const guide = find(this.#root, '[data-snap-guide]', HTMLElement);
+    guide.hidden = target === undefined;
+    if (target) guide.style.top = `${target.line}%`;
   }
 
-  get #stageHeight(): number {
-    return this.#handleArea.parentElement?.clientHeight ?? 1;
-  }
-
-  #moveBar(index: number, position: number, done: MoveEnd): void {
-    const bar = this.#bars[index];
-    if (this.#shown === undefined || bar === undefined) return;
-    const { rows, height, margins } = this.#shown;
-    const [placed] = placeBars([{ text: bar.text, position }], [rows[index]?.height ?? 0], height, margins);
-    this.#tops[index] = placed?.top ?? 0;
-    this.#draw(true);
-    const handle = this.#handles[index];
-    if (handle) this.#placeHandle(handle, index);
-    this.#options.onMove(bar.id, position, done);
-  }
-
-  /** Shows the overlay as it is, or its rows on the canvas while bars move or are edited. */
-  #draw(isMoving = false): void {
-    const isEditing = this.#editor.id !== undefined;
-    this.#handles.forEach((handle, index) => this.#placeHandle(handle, index));
-    const isOnCanvas = this.#shown !== undefined && (isMoving || isEditing);
-    if (this.#shown && isOnCanvas) this.#drawRows(this.#shown);
-    this.#canvas.hidden = !isOnCanvas;
-    this.#overlay.hidden = this.#shown === undefined || isOnCanvas;
-  }
-
-  #drawRows({ bitmap, rows, height }: ShownOverlay): void {
-    const canvas = this.#canvas;
-    const { clientWidth = 1, clientHeight = 1 } = this.#handleArea.parentElement ?? {};
-    canvas.width = Math.round(clientWidth * devicePixelRatio);
-    canvas.height = Math.round(clientHeight * devicePixelRatio);
+  #drawRows(canvas: HTMLCanvasElement, { bitmap, rows, size }: ShownOverlay, bars: readonly PlacedBar[]): void {
+    canvas.width = Math.round(this.#root.clientWidth * devicePixelRatio);
+    canvas.height = Math.round(this.#root.clientHeight * devicePixelRatio);
     const context = canvas.getContext('2d');
-    if (context === null) return;
-    const scale = canvas.height / height;
-    rows.forEach(({ top, height: barHeight }, index) => {
-      const { id, isShown } = this.#bars[index] ?? {};
-      if (isShown !== true || id === this.#editor.id || barHeight === 0) return;
-      const target = (this.#tops[index] ?? top) * scale;
-      context.drawImage(bitmap, 0, top, bitmap.width, barHeight, 0, target, canvas.width, barHeight * scale);
+    const scale = canvas.height / size.height;
+    bars.forEach(({ id, isShown, top, height }, index) => {
+      if (!isShown || id === this.#store.state.editing || height === 0) return;
+      const from = rows[index]?.top ?? 0;
+      context?.drawImage(bitmap, 0, from, bitmap.width, height, 0, top * scale, canvas.width, height * scale);
     });
   }
 }

@@ -1,29 +1,13 @@
-// The times of each caption of a video: one row per caption, whose ends can be dragged. For the keyboard and screen
-// readers, each end is a slider.
+// The times of captions: one row per caption, whose ends can be dragged, or one row with the pages of subtitles. For the
+// keyboard and screen readers, each end is a slider. Above them are ticks and small images of the video.
 
 import { find } from '../elements.ts';
-
-export interface TimelineBar {
-  readonly id: string;
-  readonly text: string;
-  readonly start?: number;
-  readonly end?: number;
-}
-
-/** A page of subtitles or of a transcript. */
-interface TimelineCue {
-  readonly text: string;
-  readonly start: number;
-  readonly end: number;
-}
-
-export interface TimelineOptions {
-  readonly root: HTMLElement;
-  /** `done` is true at the end of a drag. An end at the edge of the video is undefined. */
-  readonly onChange: (id: string, times: { readonly start?: number; readonly end?: number }, done: boolean) => void;
-}
-
-type Side = 'start' | 'end';
+import { change, type Editor, newGesture, type EditStep } from './editor.ts';
+import { withBar } from './edits.ts';
+import { seek } from './player.ts';
+import { captionsOf, draftOf, type FilledBar, filledBars, secondsOf, type State } from './state.ts';
+import { drawThumbnails } from './thumbnails.ts';
+import { type Side, ticksOf, withEnd } from './times.ts';
 
 interface Row {
   readonly element: HTMLElement;
@@ -43,42 +27,80 @@ const KEYS: Readonly<Record<string, number>> = {
   Home: Number.NEGATIVE_INFINITY,
   End: Number.POSITIVE_INFINITY,
 };
-/** A bar that is shown for a shorter time would be hard to see and hard to grab. */
-const MIN_SECONDS = 0.1;
+/** Pages need room for their text. Longer timelines scroll. */
+const PAGE_PIXELS_PER_SECOND = 56;
 
 export class Timeline {
-  readonly #options: TimelineOptions;
+  readonly #store: Editor;
+  readonly #root: HTMLElement;
   readonly #rows: HTMLElement;
-  readonly #head: HTMLElement;
-  #seconds = 0;
-  #bars: readonly TimelineBar[] = [];
-  #shown: Row[] = [];
+  readonly #shown: Row[] = [];
 
-  constructor(options: TimelineOptions) {
-    this.#options = options;
-    this.#rows = find(options.root, '[data-rows]', HTMLElement);
-    this.#head = find(options.root, '[data-playhead]', HTMLElement);
+  constructor(store: Editor, root: HTMLElement) {
+    this.#store = store;
+    this.#root = root;
+    this.#rows = find(root, '[data-rows]', HTMLElement);
   }
 
-  /** Without a length, there is no video and no timeline. Subtitles are shown but have no ends to drag. */
-  show(seconds: number | undefined, bars: readonly TimelineBar[], cues: readonly TimelineCue[] | undefined): void {
-    this.#options.root.hidden = seconds === undefined;
-    this.#seconds = seconds ?? 0;
-    this.#bars = cues === undefined ? bars : [];
-    while (this.#shown.length > this.#bars.length) this.#shown.pop()?.element.remove();
-    while (this.#shown.length < this.#bars.length) this.#addRow(this.#shown.length);
-    this.#shown.forEach((row, index) => this.#place(row, index));
+  watch(): void {
+    const store = this.#store;
+    const thumbnails = find(this.#root, '[data-thumbnails]', HTMLCanvasElement);
+    thumbnails.addEventListener('click', ({ clientX }) => seek(store, this.#timeAt(clientX)));
+    store.watch(['history', 'media', 'pages'], (state) => this.#draw(state));
+    store.watch(['time', 'history', 'media'], ({ time }) => this.#drawTime(time));
+    store.watch(['media'], ({ media }) => void drawThumbnails(thumbnails, media));
+    new ResizeObserver(() => this.#drawTicks()).observe(this.#rows);
+  }
+
+  get #seconds(): number {
+    return secondsOf(this.#store.state) ?? 0;
+  }
+
+  /** The captions that have rows. Subtitles replace them. */
+  get #bars(): FilledBar[] {
+    const { state } = this.#store;
+    return captionsOf(state) === undefined ? filledBars(state) : [];
+  }
+
+  #draw(state: State): void {
+    const seconds = secondsOf(state);
+    this.#root.hidden = seconds === undefined;
+    if (seconds === undefined) return;
+    const hasPages = captionsOf(state) !== undefined;
+    const tracks = find(this.#root, '[data-tracks]', HTMLElement);
+    tracks.style.minWidth = hasPages ? `${Math.round(seconds * PAGE_PIXELS_PER_SECOND)}px` : '';
+    const bars = this.#bars;
+    while (this.#shown.length > bars.length) this.#shown.pop()?.element.remove();
+    while (this.#shown.length < bars.length) this.#addRow(this.#shown.length);
+    bars.forEach((bar, index) => this.#place(bar, index));
     this.#rows.querySelector('.cues')?.remove();
-    if (cues) this.#rows.append(this.#cueRow(cues));
+    if (hasPages) this.#rows.append(this.#pageRow(state));
+    this.#drawTicks();
   }
 
-  setTime(seconds: number): void {
-    this.#head.style.left = `${this.#percent(seconds)}%`;
+  #drawTicks(): void {
+    const seconds = this.#seconds;
+    if (seconds === 0) return;
+    const ticks = ticksOf(seconds, this.#rows.clientWidth || 1).map((time) => {
+      const tick = document.createElement('span');
+      tick.style.left = `${this.#percent(time)}%`;
+      tick.textContent = labelOf(time);
+      return tick;
+    });
+    find(this.#root, '[data-ticks]', HTMLElement).replaceChildren(...ticks);
+  }
+
+  #drawTime(time: number): void {
+    find(this.#root, '[data-playhead]', HTMLElement).style.left = `${this.#percent(time)}%`;
+    if (this.#root.scrollWidth <= this.#root.clientWidth) return;
+    const at = (this.#percent(time) / 100) * this.#rows.clientWidth;
+    const isSeen = at >= this.#root.scrollLeft && at <= this.#root.scrollLeft + this.#root.clientWidth;
+    if (!isSeen) this.#root.scrollLeft = at - this.#root.clientWidth / 4;
   }
 
   #addRow(index: number): void {
     const element = document.createElement('div');
-    element.className = 'track';
+    element.className = `track track-${index % 3}`;
     const span = document.createElement('div');
     span.className = 'span';
     const label = document.createElement('span');
@@ -98,32 +120,29 @@ export class Timeline {
       const step = KEYS[event.key];
       if (step === undefined) return;
       event.preventDefault();
-      this.#move(index, side, this.#timeOf(index, side) + step * (event.shiftKey ? 10 : 1), true);
+      const time = this.#timeOf(index, side) + step * (event.shiftKey ? 10 : 1);
+      this.#move(index, side, time, { key: `${side} ${index}` });
     });
-    let isDragging = false;
-    let time = 0;
+    let drag: EditStep | undefined;
     element.addEventListener('pointerdown', (event) => {
-      isDragging = event.button === 0;
-      time = this.#timeOf(index, side);
-      if (isDragging) element.setPointerCapture(event.pointerId);
+      if (event.button !== 0) return;
+      drag = newGesture();
+      element.setPointerCapture(event.pointerId);
     });
-    const timeAt = ({ clientX }: PointerEvent): number => {
-      const { left, width } = this.#rows.getBoundingClientRect();
-      return ((clientX - left) / width) * this.#seconds;
-    };
-    element.addEventListener('pointermove', (event) => {
-      if (!isDragging) return;
-      time = timeAt(event);
-      this.#move(index, side, time, false);
+    element.addEventListener('pointermove', ({ clientX }) => {
+      if (drag) this.#move(index, side, this.#timeAt(clientX), drag);
     });
     for (const type of ['pointerup', 'pointercancel'] as const) {
-      // A canceled drag ends where it was, because the event has no position.
       element.addEventListener(type, () => {
-        if (isDragging) this.#move(index, side, time, true);
-        isDragging = false;
+        drag = undefined;
       });
     }
     return element;
+  }
+
+  #timeAt(clientX: number): number {
+    const { left, width } = this.#rows.getBoundingClientRect();
+    return Math.min(Math.max(((clientX - left) / width) * this.#seconds, 0), this.#seconds);
   }
 
   #timeOf(index: number, side: Side): number {
@@ -131,30 +150,19 @@ export class Timeline {
     return side === 'start' ? start : end;
   }
 
-  #move(index: number, side: Side, wanted: number, done: boolean): void {
+  #move(index: number, side: Side, wanted: number, step: EditStep): void {
     const bar = this.#bars[index];
     if (bar === undefined) return;
-    const [min, max] =
-      side === 'start'
-        ? [0, this.#timeOf(index, 'end') - MIN_SECONDS]
-        : [this.#timeOf(index, 'start') + MIN_SECONDS, this.#seconds];
-    const time = Math.round(Math.min(Math.max(wanted, min), max) * 100) / 100;
-    const { start, end, ...rest } = bar;
-    const isAtEdge = side === 'start' ? time <= 0 : time >= this.#seconds;
-    const times = { ...(start !== undefined && { start }), ...(end !== undefined && { end }) };
-    const { [side]: _moved, ...other } = times;
-    const moved = isAtEdge ? other : { ...times, [side]: time };
-    this.#bars = this.#bars.with(index, { ...rest, ...moved });
-    const row = this.#shown[index];
-    if (row) this.#place(row, index);
-    this.#options.onChange(bar.id, moved, done);
+    const times = withEnd(bar, side, wanted, this.#seconds);
+    change(this.#store, withBar(draftOf(this.#store.state), bar.id, times), step);
   }
 
-  #place({ label, span, ends }: Row, index: number): void {
-    const [start, end] = [this.#timeOf(index, 'start'), this.#timeOf(index, 'end')];
-    span.style.left = `${this.#percent(start)}%`;
-    span.style.width = `${Math.max(0, this.#percent(end) - this.#percent(start))}%`;
-    label.textContent = this.#bars[index]?.text ?? '';
+  #place({ text }: FilledBar, index: number): void {
+    const row = this.#shown[index];
+    if (row === undefined) return;
+    const { label, span, ends } = row;
+    this.#stretch(span, this.#timeOf(index, 'start'), this.#timeOf(index, 'end'));
+    label.textContent = text;
     for (const side of ['start', 'end'] as const) {
       const time = this.#timeOf(index, side);
       const name = side === 'start' ? 'Start' : 'End';
@@ -166,24 +174,34 @@ export class Timeline {
     }
   }
 
-  #cueRow(cues: readonly TimelineCue[]): HTMLElement {
+  /** A click on a page shows it. */
+  #pageRow({ pages }: State): HTMLElement {
     const row = document.createElement('div');
     row.className = 'track cues';
-    for (const { text, start, end } of cues) {
-      const span = document.createElement('div');
-      span.className = 'span';
-      span.title = text;
+    for (const { text, start, end } of pages?.pages ?? []) {
+      const span = document.createElement('button');
+      Object.assign(span, { type: 'button', className: 'span', title: text });
       const label = document.createElement('span');
       label.textContent = text;
       span.append(label);
-      span.style.left = `${this.#percent(start)}%`;
-      span.style.width = `${Math.max(0.5, this.#percent(end) - this.#percent(start))}%`;
+      span.addEventListener('click', () => seek(this.#store, start));
+      this.#stretch(span, start, end);
       row.append(span);
     }
     return row;
   }
 
+  #stretch({ style }: HTMLElement, start: number, end: number): void {
+    style.left = `${this.#percent(start)}%`;
+    style.width = `${Math.max(0.5, this.#percent(end) - this.#percent(start))}%`;
+  }
+
   #percent(seconds: number): number {
     return this.#seconds === 0 ? 0 : Math.min(Math.max((seconds / this.#seconds) * 100, 0), 100);
   }
+}
+
+function labelOf(time: number): string {
+  if (time < 60) return `${time} s`;
+  return `${Math.floor(time / 60)}:${String(Math.round(time % 60)).padStart(2, '0')}`;
 }

@@ -3,7 +3,7 @@
 import type { AppError } from '../../../errors.ts';
 import { type Asset, workerKindFor } from '../../../media/asset.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
-import { type AssetLimits, type AssetProbe, workerKindOf } from '../../../render/compose.ts';
+import { type AssetLimits, type AssetProbe, type Recipe, workerKindOf } from '../../../render/compose.ts';
 import type { RenderFacts } from '../../../render/render.ts';
 import {
   assertSomeRoom,
@@ -92,6 +92,10 @@ class FallbackLease implements Lease {
 
   async render(job: RenderJob, onProgress?: (fraction: number) => void): Promise<RenderFacts> {
     return await this.#runStep(workerKindOf(job.recipe), async (lease) => await lease.render(job, onProgress));
+  }
+
+  assertFeasible(recipe: Recipe): void {
+    this.#lease?.assertFeasible(recipe);
   }
 
   leave(): void {

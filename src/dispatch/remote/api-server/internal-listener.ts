@@ -27,10 +27,11 @@ const MAX_REPORT_BYTES = 256 * 1024;
 /** The facts of a render are sent as a header, and the layout of a transcript has thousands of words. */
 const MAX_HEADER_BYTES = 4 * 1024 * 1024;
 const PATH =
-  /^\/sessions\/(?<session>[\da-f-]{36})\/(?:tickets\/(?<generation>\d{1,9})|attempts\/(?<attempt>\d{1,9})\/(?<part>[a-z]+))$/u;
+  /^\/sessions\/(?<session>[\da-f-]{36})\/(?:tickets\/(?<generation>\d{1,9})|attempts\/(?<attempt>\d{1,9})\/(?<part>[a-z]+)(?:\/(?<sha256>[\da-f]{64}))?)$/u;
 const METHODS: Readonly<Record<AttemptPart, string>> = {
   asset: 'GET',
   attachment: 'GET',
+  files: 'GET',
   probe: 'POST',
   progress: 'POST',
   output: 'PUT',
@@ -44,14 +45,19 @@ const CONFLICT = 409;
 
 type Route =
   | { readonly type: 'ticket'; readonly session: string; readonly number: number }
-  | { readonly type: 'attempt'; readonly session: string; readonly number: number; readonly part: AttemptPart };
+  | ({ readonly type: 'attempt'; readonly session: string; readonly number: number } & AttemptFile);
 
-interface AttemptRequest {
+/** `sha256` names one of the files. */
+interface AttemptFile {
+  readonly part: AttemptPart;
+  readonly sha256: string | undefined;
+}
+
+interface AttemptRequest extends AttemptFile {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly session: RenderSession;
   readonly attempt: number;
-  readonly part: AttemptPart;
 }
 
 export class InternalListener {
@@ -107,7 +113,8 @@ export class InternalListener {
     const method = route.type === 'ticket' ? 'POST' : METHODS[route.part];
     if (request.method !== method) return reject(request, response, 405);
     if (route.type === 'ticket') return this.#claimTicket(request, response, session, route.number);
-    await this.#handleAttempt({ request, response, session, attempt: route.number, part: route.part });
+    const { number: attempt, part, sha256 } = route;
+    await this.#handleAttempt({ request, response, session, attempt, part, sha256 });
   }
 
   #isAuthorized(request: IncomingMessage, { type, session, number }: Route): boolean {
@@ -143,6 +150,8 @@ export class InternalListener {
         return await sendFiles(response, session.asset?.path);
       case 'attachment':
         return await sendFiles(response, pending.attachment);
+      case 'files':
+        return await sendFiles(response, pending.files?.find((file) => file.sha256 === attempt.sha256)?.path);
       case 'failure':
         return await receiveFailure(attempt, pending);
       case 'probe': {
@@ -190,11 +199,11 @@ export class InternalListener {
 }
 
 function routeOf(url: string): Route | undefined {
-  const { session, generation, attempt, part } = PATH.exec(url)?.groups ?? {};
+  const { session, generation, attempt, part, sha256 } = PATH.exec(url)?.groups ?? {};
   if (session === undefined) return undefined;
   if (generation !== undefined) return { type: 'ticket', session, number: Number(generation) };
   const known = ATTEMPT_PARTS.find((name) => name === part);
-  return known && { type: 'attempt', session, number: Number(attempt), part: known };
+  return known && { type: 'attempt', session, number: Number(attempt), part: known, sha256 };
 }
 
 async function receiveFailure(

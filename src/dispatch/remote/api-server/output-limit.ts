@@ -1,4 +1,5 @@
 import { BYTES_PER_SAMPLE, SPEECH_RATE, WAV_HEADER_BYTES } from '../../../media/video/sound/wav-format.ts';
+import { MAX_STORED_FONT_BYTES } from '../../../media/font/font-limits.ts';
 import type { Recipe } from '../../../render/compose.ts';
 
 /** The slack for headers, and for compression that makes noise larger. */
@@ -16,6 +17,8 @@ function expectedBytes(recipe: Recipe): number {
   switch (recipe.kind) {
     case 'layout':
       return 0;
+    case 'font':
+      return MAX_STORED_FONT_BYTES;
     case 'sound':
       return WAV_HEADER_BYTES + Math.ceil(recipe.seconds * SPEECH_RATE) * BYTES_PER_SAMPLE;
     case 'transparent':

@@ -1,9 +1,12 @@
 // A lease on a worker of another machine. It is one session, so that the render runs on the worker that has probed the
 // file and still has it. A long video may get more sessions, for its segments.
 
+import { stat } from 'node:fs/promises';
 import { type Asset, workerKindFor } from '../../../media/asset.ts';
+import type { RenderFile } from '../../../media/render-file.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
 import { segmentsOf, type VideoSegment } from '../../../media/video/segments/plan.ts';
+import { rethrowAsStorageError } from '../../../media/work-area.ts';
 import { must } from '../../../primitives/must.ts';
 import { type AssetLimits, type AssetProbe, type Recipe, workerKindOf } from '../../../render/compose.ts';
 import type { RenderFacts } from '../../../render/render.ts';
@@ -12,10 +15,10 @@ import type { Lease, LeaseRequest, RenderJob } from '../../renderer.ts';
 import type { TaskType } from '../../tasks.ts';
 import { mayRenderWhole, SegmentedRender, type SegmentHost } from '../segments/segmented-render.ts';
 import type { SegmentEvent } from '../segments/segment-event.ts';
-import type { RemoteAsset } from '../shared/control-messages.ts';
+import { type RemoteAsset, remoteFile, type RenderStep } from '../shared/control-messages.ts';
 import type { Permits, PermitPlace } from './permits.ts';
 import type { SessionRegistry } from './session-registry.ts';
-import type { RenderSession, TicketIssuer } from './session.ts';
+import type { RenderSession, StepRequest, TicketIssuer } from './session.ts';
 
 /** The parts of the API server that a lease needs. */
 export interface LeaseHost {
@@ -44,6 +47,7 @@ interface SplitRender {
   readonly asset: Asset;
   readonly segments: readonly VideoSegment[];
   readonly lanes: number;
+  readonly files: readonly RenderFile[];
 }
 
 type OnProgress = (fraction: number) => void;
@@ -84,8 +88,8 @@ export class RemoteLease implements Lease {
     return await session.probe({ step, limitMs: this.#host.limitMs }, this.#request.signal);
   }
 
+  /** A session whose worker is connected needs no broker, so only opening another one fails without it. */
   async render(job: RenderJob, onProgress?: OnProgress): Promise<RenderFacts> {
-    this.#host.assertReachable();
     const { place } = this.#hold(workerKindOf(job.recipe));
     // The render is charged once, however many workers share it.
     place.charge(job.recipe);
@@ -104,6 +108,9 @@ export class RemoteLease implements Lease {
     }
   }
 
+  /** Several machines may share a video, so only its deadline tells. */
+  assertFeasible(): void {}
+
   leave(): void {
     this.#closeSession();
     this.#held?.place.leave();
@@ -119,22 +126,23 @@ export class RemoteLease implements Lease {
     this.#session = undefined;
   }
 
-  #splitOf({ recipe, asset }: RenderJob): SplitRender | undefined {
+  #splitOf({ recipe, asset, files = [] }: RenderJob): SplitRender | undefined {
     const { segmentSeconds, lanesFor } = this.#host;
     if (recipe.kind !== 'video' || !asset || segmentSeconds === 0) return undefined;
     const lanes = lanesFor(asset, this.#session?.hasWorker === true);
     const segments = lanes > 1 ? segmentsOf(recipe, segmentSeconds) : undefined;
-    return segments && { recipe, asset, segments, lanes };
+    return segments && { recipe, asset, segments, lanes, files };
   }
 
-  async #renderWhole({ recipe, asset, output }: RenderJob, onProgress?: OnProgress): Promise<RenderFacts> {
+  async #renderWhole(job: RenderJob, onProgress?: OnProgress): Promise<RenderFacts> {
+    const { recipe, asset, output } = job;
     const { sessions, permits, limitMs, maxOutputBytes, claimedAt } = this.#host;
     const session = await this.#sessionFor(asset);
     sessions.expectOutput(session, { file: output, maxBytes: maxOutputBytes(recipe) });
-    const step = { type: 'render', asset: asset && remoteAsset(asset), recipe } as const;
+    const request = await stepOf(job);
     const startedAt = performance.now();
     if (session.worker !== undefined) this.#request.onAssigned?.(session.worker, 'render');
-    const facts = await session.render({ step, limitMs, onProgress }, this.#request.signal);
+    const facts = await session.render({ ...request, limitMs, onProgress }, this.#request.signal);
     // The time doesn't include the wait of the ticket for a worker.
     const workedMs = performance.now() - Math.max(startedAt, claimedAt(session) ?? startedAt);
     permits[session.kind].costs.learn(recipe, workedMs);
@@ -143,7 +151,7 @@ export class RemoteLease implements Lease {
 
   /** Segments are short, so only the first session counts as a long render. */
   async #renderSplit(
-    { recipe, asset, segments, lanes }: SplitRender,
+    { recipe, asset, segments, lanes, files }: SplitRender,
     output: string,
     onProgress?: OnProgress,
   ): Promise<RenderFacts> {
@@ -161,7 +169,7 @@ export class RemoteLease implements Lease {
       isCrowded: () => isCrowded(asset),
       onHedged: () => this.#host.onEvent({ type: 'hedged', renderId }),
     };
-    const job = { recipe, segments, lanes, asset: remoteAsset(asset), output, limitMs, first, onProgress };
+    const job = { recipe, segments, lanes, files, asset: remoteAsset(asset), output, limitMs, first, onProgress };
     return await new SegmentedRender(job, host, this.#request.signal).run();
   }
 
@@ -189,6 +197,23 @@ export class RemoteLease implements Lease {
     this.#held ??= { kind, place: this.#host.permits[kind].place({ ...this.#request, onHeldBack }) };
     return this.#held;
   }
+}
+
+/** The step of a render that one worker does, and the files that it sends. */
+async function stepOf({
+  recipe,
+  asset,
+  attachment,
+  files,
+}: RenderJob): Promise<Omit<StepRequest<RenderStep>, 'limitMs'>> {
+  const base = { type: 'render', asset: asset && remoteAsset(asset), recipe } as const;
+  const attached =
+    attachment === undefined ? undefined : { bytes: (await stat(attachment).catch(rethrowAsStorageError)).size };
+  return {
+    step: { ...base, ...(attached && { attachment: attached }), ...(files && { files: files.map(remoteFile) }) },
+    ...(attachment !== undefined && { attachment: [attachment] }),
+    ...(files && { files }),
+  };
 }
 
 function remoteAsset({ format, bytes }: Asset): RemoteAsset {

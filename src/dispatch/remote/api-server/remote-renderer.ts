@@ -190,7 +190,7 @@ export class RemoteRenderer implements Renderer {
   }
 
   #assertReachable(): void {
-    if (this.#broker.isAway) throw new QueueUnavailable('Render workers are unreachable. Try again shortly.');
+    if (this.#broker.isUnreachable) throw new QueueUnavailable('Render workers are unreachable. Try again shortly.');
   }
 
   #onPresence(bytes: Uint8Array): void {

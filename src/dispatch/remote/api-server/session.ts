@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../../errors.ts';
 import type { Asset } from '../../../media/asset.ts';
+import type { RenderFile } from '../../../media/render-file.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
 import type { AssetProbe } from '../../../render/compose.ts';
 import type { RenderFacts } from '../../../render/render.ts';
@@ -51,6 +52,8 @@ export interface StepRequest<StepType extends Step = Step> {
   readonly limitMs: number;
   /** Files that the step needs in addition to the asset, sent as one. */
   readonly attachment?: readonly string[];
+  /** Files that the recipe names. */
+  readonly files?: readonly RenderFile[];
   /** Called regularly with the part of the step that is done, 0 to 1. */
   readonly onProgress?: ((fraction: number) => void) | undefined;
 }

@@ -118,6 +118,7 @@ async function begin(segments: number, lanes: number, host = new FakeHost(), onP
       frames: 1,
     })),
     asset: { format: 'mp4', bytes: 1 } as const,
+    files: [],
     output: path.join(directory, 'output'),
     limitMs: 1_000,
     lanes,

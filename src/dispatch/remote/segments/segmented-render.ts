@@ -5,6 +5,7 @@
 
 import { stat, unlink } from 'node:fs/promises';
 import { AppError, type ErrorCode } from '../../../errors.ts';
+import type { RenderFile } from '../../../media/render-file.ts';
 import { joinPiece, segmentPiece } from '../../../media/video/segments/work.ts';
 import type { VideoSegment } from '../../../media/video/segments/plan.ts';
 import type { VideoPiece } from '../../../media/video/transcode-plan.ts';
@@ -12,7 +13,7 @@ import { rethrowAsStorageError } from '../../../media/work-area.ts';
 import { must } from '../../../primitives/must.ts';
 import type { RenderFacts } from '../../../render/render.ts';
 import type { VideoRecipe } from '../../../render/video-recipe.ts';
-import type { RemoteAsset, RenderStep } from '../shared/control-messages.ts';
+import { type RemoteAsset, remoteFile, type RenderStep } from '../shared/control-messages.ts';
 import { SegmentBoard } from './segment-board.ts';
 import type { RenderSession, StepRequest } from '../api-server/session.ts';
 import { hasCode } from '../../../primitives/error-facts.ts';
@@ -21,6 +22,8 @@ export interface SegmentedJob {
   readonly recipe: VideoRecipe;
   readonly segments: readonly VideoSegment[];
   readonly asset: RemoteAsset;
+  /** Files that the recipe names. */
+  readonly files: readonly RenderFile[];
   readonly output: string;
   /** The time after which a worker counts as lost with a segment. */
   readonly limitMs: number;
@@ -207,11 +210,12 @@ export class SegmentedRender {
   }
 
   #stepFor(piece: VideoPiece, attachedBytes?: number): StepRequest<RenderStep> {
-    const { asset, limitMs } = this.#job;
+    const { asset, files, limitMs } = this.#job;
     // The cuts are no longer needed.
     const recipe = { ...this.#job.recipe, cuts: [], piece };
     const attachment = attachedBytes === undefined ? undefined : { attachment: { bytes: attachedBytes } };
-    return { step: { type: 'render', asset, recipe, ...attachment }, limitMs };
+    const step = { type: 'render', asset, recipe, ...attachment, files: files.map(remoteFile) } as const;
+    return { step, files, limitMs };
   }
 
   #hedge(): void {

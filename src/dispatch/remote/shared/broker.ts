@@ -46,7 +46,7 @@ const REQUEST_TIMEOUT_MS = 2_000;
 const PUBLISH_RETRY_MS = 20_000;
 const PUBLISH_RETRY_INTERVAL_MS = 100;
 /** Shorter interruptions don't count, because the client connects to the next server of a cluster immediately. */
-const AWAY_AFTER_MS = 2_000;
+const UNREACHABLE_AFTER_MS = 2_000;
 /** JetStream's error code for a full queue. */
 const STORE_FAILED = 10_077;
 const STREAM_NAME_IN_USE = 10_058;
@@ -88,8 +88,8 @@ export class Broker {
   }
 
   /** Returns true while disconnected for longer than it takes to find another server of a cluster. */
-  get isAway(): boolean {
-    return !this.#isConnected && performance.now() - this.#disconnectedAt > AWAY_AFTER_MS;
+  get isUnreachable(): boolean {
+    return !this.#isConnected && performance.now() - this.#disconnectedAt > UNREACHABLE_AFTER_MS;
   }
 
   /** Resolves with the function that removes the ticket from the queue again. */
@@ -123,7 +123,7 @@ export class Broker {
           const message = 'All render slots are busy and the queue is full. Try again shortly.';
           throw new AppError('overloaded', message, { retryAfterSeconds: 2, cause: error });
         }
-        if (this.isAway || performance.now() > deadline) throw unreachable(error);
+        if (this.isUnreachable || performance.now() > deadline) throw unreachable(error);
       }
       await this.#prepareAgain();
     }

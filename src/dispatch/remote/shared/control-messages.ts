@@ -2,6 +2,7 @@
 // line only shows that the API server is alive.
 
 import { z } from 'zod';
+import type { RenderFile } from '../../../media/render-file.ts';
 import { ASSET_FORMATS, type AssetFormat } from '../../../media/sniff.ts';
 import type { AssetLimits, Recipe } from '../../../render/compose.ts';
 import { recipeSchema } from './recipe-schema.ts';
@@ -10,6 +11,12 @@ import { recipeSchema } from './recipe-schema.ts';
 export interface RemoteAsset {
   readonly format: AssetFormat;
   readonly bytes: number;
+}
+
+export type RemoteFile = Omit<RenderFile, 'path'>;
+
+export function remoteFile({ id, sha256, bytes }: RenderFile): RemoteFile {
+  return { id, sha256, bytes };
 }
 
 export interface ProbeStep {
@@ -25,6 +32,8 @@ export interface RenderStep {
   readonly recipe: Recipe;
   /** An additional file that the recipe works on. */
   readonly attachment?: { readonly bytes: number };
+  /** Fonts of the account that the recipe names. The worker fetches those that it doesn't have yet. */
+  readonly files?: readonly RemoteFile[];
   /** True if the API server wants progress reports. Older workers ignore it. */
   readonly wantsProgress?: true;
 }
@@ -41,8 +50,16 @@ export interface StepMessage {
 
 export type ControlMessage = StepMessage | { readonly type: 'end' };
 
+/** More than a request can name. */
+const MAX_FILES = 32;
+
 const bytesSchema = z.int().min(0);
 const assetSchema = z.object({ format: z.enum(ASSET_FORMATS), bytes: bytesSchema });
+const fileSchema = z.object({
+  id: z.string().max(64),
+  sha256: z.string().regex(/^[\da-f]{64}$/u),
+  bytes: bytesSchema,
+});
 const limitSchema = z.number().positive();
 
 const stepSchema = z.discriminatedUnion('type', [
@@ -61,6 +78,7 @@ const stepSchema = z.discriminatedUnion('type', [
     asset: assetSchema.exactOptional(),
     recipe: recipeSchema,
     attachment: z.object({ bytes: bytesSchema }).exactOptional(),
+    files: z.array(fileSchema).max(MAX_FILES).exactOptional(),
     wantsProgress: z.literal(true).exactOptional(),
   }),
 ]);

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { FORMATS_OF, isLossy, type FormatOf, type LossyFormat } from '../../../caption/output-format.ts';
 import { FIT_COLOR, FIT_MODES } from '../../../caption/fit.ts';
+import { LOGO_FIELD, MAX_LOGO_PNG_BYTES } from '../../../caption/logo.ts';
 import { MAX_CAPTIONS_BYTES, OVERLAY_FIELDS } from '../../../caption/overlay.ts';
 import { CAPTION_FIELDS, FILE_FIELDS } from '../../../caption/request-fields.ts';
 import { SAFE_AREAS } from '../../../caption/safe-area.ts';
@@ -44,6 +45,19 @@ const pagingSchema = z.object({
 const offsetSchema = z.int().min(0).max(MAX_CAPTIONS_BYTES);
 const wordSchema = z.object({ from: offsetSchema, to: offsetSchema, start: z.number(), end: z.number() });
 
+const { corner, width, margin, opacity } = LOGO_FIELD.properties;
+const logoSchema = z.object({
+  corner: schemaOf(corner),
+  width: schemaOf(width),
+  margin: schemaOf(margin),
+  opacity: schemaOf(opacity),
+  pixels: sizeSchema,
+  png: z
+    .base64()
+    .max(Math.ceil(MAX_LOGO_PNG_BYTES / 3) * 4)
+    .exactOptional(),
+});
+
 const baseFields = {
   canvas: sizeSchema,
   overlays: z.array(
@@ -60,6 +74,7 @@ const baseFields = {
       paging: pagingSchema.exactOptional(),
     }),
   ),
+  logo: logoSchema.exactOptional(),
   lastFrame: z.number().min(0).exactOptional(),
   soundLead: z.number().min(0).exactOptional(),
   attemptMs: z.number().positive(),
@@ -107,6 +122,7 @@ export const recipeSchema = z.discriminatedUnion('kind', [
     shownAt: z.number().min(0).exactOptional(),
   }),
   z.object({ kind: z.literal('layout'), ...baseFields }),
+  z.object({ kind: z.literal('font'), ...baseFields }),
   z.object({
     kind: z.literal('sound'),
     ...baseFields,

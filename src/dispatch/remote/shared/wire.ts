@@ -30,15 +30,17 @@ export const REDELIVERED_HEADER = 'storybar-redelivered';
 /** The worker's name, as in its presence. */
 export const WORKER_HEADER = 'storybar-worker';
 
-export const ATTEMPT_PARTS = ['asset', 'attachment', 'probe', 'progress', 'output', 'failure'] as const;
+export const ATTEMPT_PARTS = ['asset', 'attachment', 'files', 'probe', 'progress', 'output', 'failure'] as const;
 export type AttemptPart = (typeof ATTEMPT_PARTS)[number];
 
 export function controlStreamPath({ session, generation }: Ticket): string {
   return `/sessions/${session}/tickets/${generation}`;
 }
 
-export function attemptPath(session: string, attempt: number, part: AttemptPart): string {
-  return `/sessions/${session}/attempts/${attempt}/${part}`;
+/** `sha256` names one of the files. */
+export function attemptPath(session: string, attempt: number, part: AttemptPart, sha256?: string): string {
+  const path = `/sessions/${session}/attempts/${attempt}/${part}`;
+  return sha256 === undefined ? path : `${path}/${sha256}`;
 }
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/u;

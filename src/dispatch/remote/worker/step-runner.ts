@@ -4,10 +4,12 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError, type ErrorCode } from '../../../errors.ts';
 import { type Asset, createAsset } from '../../../media/asset.ts';
+import type { FileCache } from '../../../media/file-cache.ts';
+import type { RenderFile } from '../../../media/render-file.ts';
 import type { WorkArea, WorkDirectory } from '../../../media/work-area.ts';
 import type { Lease, Renderer } from '../../renderer.ts';
 import { isStepFailureCode, type StepFailure } from '../../reports.ts';
-import type { ProbeStep, RemoteAsset, RenderStep, StepMessage } from '../shared/control-messages.ts';
+import type { ProbeStep, RemoteAsset, RemoteFile, RenderStep, StepMessage } from '../shared/control-messages.ts';
 import { receiveHashed, sendHashed, TransferError } from '../shared/hashed-transfer.ts';
 import {
   type AttemptPart,
@@ -33,6 +35,8 @@ export interface StepRunnerTools {
   readonly worker: string;
   readonly renderer: Renderer;
   readonly workArea: WorkArea;
+  /** Files that renders have in common. */
+  readonly files: FileCache;
   readonly client: ApiServerClient;
   /** Called when the renderer is free again and only the result has to be handed in. */
   readonly onRendered: () => void;
@@ -112,6 +116,9 @@ function verdictOf(error: unknown, { onRejected, onGivenBack }: StepRunnerTools)
   throw error;
 }
 
+/** The responses that carry a file. */
+const DOWNLOADS: ReadonlySet<AttemptPart> = new Set(['asset', 'attachment', 'files']);
+
 type Attempt = Pick<StepMessage, 'attempt' | 'token'>;
 
 class StepRunner {
@@ -160,10 +167,12 @@ class StepRunner {
     const asset = remote && (await this.#fetch(remote, attempt));
     const attachment = extra && { attachment: await this.#receive('attachment', extra.bytes, attempt) };
     const output = this.#directory.file('output');
-    const job = { recipe, asset, ...attachment, output };
     const progress = new ProgressReports(async (fraction) => await this.#post(attempt, 'progress', { fraction }));
     const onProgress = (fraction: number): void => progress.report(fraction);
-    const facts = await this.#lease.render(job, step.wantsProgress && onProgress);
+    const facts = await this.#withFiles(step.files ?? [], attempt, async (files) => {
+      const job = { recipe, asset, ...attachment, files, output };
+      return await this.#lease.render(job, step.wantsProgress && onProgress);
+    });
     await progress.end();
     // Another step may follow a piece or a layout immediately, so the slot stays taken.
     const mayContinue = recipe.kind === 'layout' || (recipe.kind === 'video' && recipe.piece?.isLast === false);
@@ -188,6 +197,24 @@ class StepRunner {
     return this.#asset;
   }
 
+  /** Holds the files of a render while it runs. Most of them are here from renders before. */
+  async #withFiles<Result>(
+    [file, ...others]: readonly RemoteFile[],
+    attempt: Attempt,
+    use: (files: readonly RenderFile[]) => Promise<Result>,
+  ): Promise<Result> {
+    if (file === undefined) return await use([]);
+    const fetch = async (path: string): Promise<void> => {
+      const response = await this.#request(attempt, 'files', { method: 'GET', sha256: file.sha256 });
+      await receiveHashed(response, path, file.bytes, this.#stream.signal);
+    };
+    return await this.#tools.files.with(
+      file,
+      fetch,
+      async (path) => await this.#withFiles(others, attempt, async (rest) => await use([{ ...file, path }, ...rest])),
+    );
+  }
+
   async #receive(part: 'asset' | 'attachment', bytes: number, attempt: Attempt): Promise<string> {
     const path = this.#directory.file(part);
     const response = await this.#request(attempt, part, { method: 'GET' });
@@ -204,12 +231,12 @@ class StepRunner {
   async #request(
     { attempt, token }: Attempt,
     part: AttemptPart,
-    rest: Pick<ApiServerRequest, 'method' | 'headers' | 'send'>,
+    { sha256, ...rest }: Pick<ApiServerRequest, 'method' | 'headers' | 'send'> & { readonly sha256?: string },
   ): Promise<IncomingMessage> {
-    const path = attemptPath(this.#ticket.session, attempt, part);
+    const path = attemptPath(this.#ticket.session, attempt, part, sha256);
     const { signal } = this.#stream;
     const response = await this.#tools.client.request(this.#ticket.apiServer, { ...rest, path, token, signal });
-    if (part !== 'asset' && part !== 'attachment') response.resume();
+    if (!DOWNLOADS.has(part)) response.resume();
     return response;
   }
 }

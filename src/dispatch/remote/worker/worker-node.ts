@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { AssetKind } from '../../../media/sniff.ts';
+import { FileCache } from '../../../media/file-cache.ts';
 import type { WorkArea } from '../../../media/work-area.ts';
 import type { Renderer } from '../../renderer.ts';
 import type { Presence } from '../../reports.ts';
@@ -55,6 +56,7 @@ export class WorkerNode {
   readonly #options: WorkerNodeOptions;
   readonly #broker: Broker;
   readonly #client = new ApiServerClient();
+  readonly #files: FileCache;
   readonly #slots: Readonly<Record<AssetKind, TicketSlots>>;
   readonly #presence: NodeJS.Timeout;
   readonly #tickets = { used: 0, again: 0, refused: 0 };
@@ -62,6 +64,7 @@ export class WorkerNode {
 
   constructor(options: WorkerNodeOptions) {
     this.#options = options;
+    this.#files = new FileCache(options.workArea);
     this.#broker = new Broker({
       access: options.queue,
       role: 'worker',
@@ -96,6 +99,7 @@ export class WorkerNode {
     await Promise.all([this.#slots.image.drain(), this.#slots.video.drain()]);
     clearInterval(this.#presence);
     this.#client.close();
+    await this.#files.close();
     await this.#broker.close();
   }
 
@@ -112,6 +116,7 @@ export class WorkerNode {
       worker: this.#options.name,
       renderer,
       workArea,
+      files: this.#files,
       client: this.#client,
       onRendered,
       onRejected: (status) => {

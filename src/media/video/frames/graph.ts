@@ -18,6 +18,8 @@ import { CONVERT_TO_H264, undecodable } from '../undecodable.ts';
 /** A finished bar as yuva420p: the planes one after the other, without padding. */
 export interface BarImage {
   readonly top: number;
+  /** The first column; 0 by default. */
+  readonly left?: number;
   readonly width: number;
   readonly height: number;
   readonly planes: Uint8Array;
@@ -53,7 +55,11 @@ export class VideoFilterGraph {
     const barSources: { readonly bar: BarImage; readonly source: FilterContext }[] = [];
     for (const [index, bar] of bars.entries()) {
       const source = this.#add('buffer', `bar${index}`, barArguments(bar, input.timeBase));
-      const overlay = this.#add('overlay', `over${index}`, `x=0:y=${bar.top}:eof_action=repeat:format=yuv420`);
+      const overlay = this.#add(
+        'overlay',
+        `over${index}`,
+        `x=${bar.left ?? 0}:y=${bar.top}:eof_action=repeat:format=yuv420`,
+      );
       check(source.link(0, overlay, 1), 'link bar');
       tail = this.#append(tail, overlay);
       barSources.push({ bar, source });

@@ -2,7 +2,7 @@
 // concat list disguised as MP4 could make FFmpeg read other files or URLs.
 
 import { closeSync, openSync, readSync } from 'node:fs';
-import { AV_LOG_QUIET, AVDISCARD_ALL, AVDISCARD_DEFAULT, AVERROR_EOF } from 'node-av/constants';
+import { AV_LOG_QUIET, AVDISCARD_ALL, AVDISCARD_DEFAULT, AVERROR_EOF, AVSEEK_FLAG_BACKWARD } from 'node-av/constants';
 import { FormatContext, InputFormat, Log, type Packet, type Stream } from 'node-av/lib';
 import type { VideoFormat } from '../../sniff.ts';
 import { check } from './check.ts';
@@ -60,6 +60,14 @@ export class Container {
     for (const stream of this.#context.streams) {
       stream.discard = indexes.includes(stream.index) ? AVDISCARD_DEFAULT : AVDISCARD_ALL;
     }
+  }
+
+  /**
+   * Continues with the keyframe at this time or an earlier one, if the file has an index. Where it continues is up to the file, so
+   * the caller has to check what it reads.
+   */
+  seek(streamIndex: number, pts: bigint): void {
+    this.#context.seekFrameSync(streamIndex, pts, AVSEEK_FLAG_BACKWARD);
   }
 
   /** Returns false at the end of the file, or where the file is truncated. */

@@ -1,0 +1,99 @@
+// The preview of a style or font: a caption, drawn by the renderer as a transparent image that the page lays over a photo.
+
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { SavedLogos } from '../../brand/saved-logos.ts';
+import type { SavedStyle } from '../../caption/saved-style.ts';
+import { parseForm } from '../../caption/form.ts';
+import { type Renderer, withLease } from '../../dispatch/renderer.ts';
+import { AppError } from '../../errors.ts';
+import type { Size } from '../../layout/geometry.ts';
+import { LocalLimits } from '../../limits/local-limits.ts';
+import type { AssetKind } from '../../media/sniff.ts';
+import type { WorkArea } from '../../media/work-area.ts';
+import { composeRecipe } from '../../render/compose.ts';
+import { FREE, performRender } from '../../renders/perform-render.ts';
+import type { PlanLimits } from '../../account/plans.ts';
+import { must } from '../../primitives/must.ts';
+
+export const PREVIEW_SIZE = { width: 540, height: 675 } as const;
+export const SPECIMEN_SIZE = { width: 540, height: 300 } as const;
+const TEXT = 'Golden hour at the pier ☀️';
+/** Previews are free, so an account has only a few at a time. */
+const MAX_OPEN = 4;
+
+export interface StylePreviewDependencies {
+  readonly renderer: Pick<Renderer, 'open'>;
+  readonly workArea: WorkArea;
+  readonly logos: Pick<SavedLogos, 'load'>;
+  readonly limits: PlanLimits;
+  readonly deadlineMs: Readonly<Record<AssetKind, number>>;
+  readonly shutdown: AbortSignal;
+}
+
+interface PreviewSample extends Size {
+  readonly text: string;
+}
+
+export class StylePreviews {
+  readonly #dependencies: StylePreviewDependencies;
+  readonly #open = new LocalLimits();
+
+  constructor(dependencies: StylePreviewDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Returns a PNG. */
+  async draw(
+    accountId: string,
+    style: SavedStyle,
+    sample: PreviewSample = { text: TEXT, ...PREVIEW_SIZE },
+  ): Promise<Buffer> {
+    const leave = await this.#open.enter(accountId, MAX_OPEN);
+    if (leave === undefined) {
+      throw new AppError('too_many_renders', 'Too many previews at a time. Try again.', { retryAfterSeconds: 1 });
+    }
+    try {
+      return await this.#render(accountId, style, sample);
+    } finally {
+      leave();
+    }
+  }
+
+  async #render(accountId: string, style: SavedStyle, sample: PreviewSample): Promise<Buffer> {
+    const { renderer, workArea, logos, limits, deadlineMs, shutdown: signal } = this.#dependencies;
+    const { position, safe_area: safeArea, max_words: _words, max_lines: _lines, ...look } = style;
+    const values = {
+      ...sample,
+      position: position ?? null,
+      safe_area: safeArea ?? null,
+      style: look,
+    };
+    const fields = Object.entries(values).map(([name, value]) => ({ name, value }));
+    const form = parseForm({ fields, isJson: true, hasAsset: false, faults: [] });
+    const logo = await logos.load(accountId, form.logo);
+    const canvas = { kind: 'canvas', ...must(form.canvas, 'the size of the preview') } as const;
+    const directory = workArea.lazyDirectory(randomUUID());
+    const request = { account: accountId, class: 'layout', budgetMs: deadlineMs, signal } as const;
+    try {
+      return await withLease(
+        renderer,
+        request,
+        async (lease) =>
+          await performRender({
+            renderId: 'style-preview',
+            lease,
+            directory,
+            signal,
+            limits,
+            source: { asset: undefined, canvas },
+            compose: (base) => composeRecipe(base, form.overlays, limits, { logo }),
+            reserve: async () => FREE,
+            deliver: async ({ file }) => await readFile(file),
+          }),
+      );
+    } finally {
+      await directory.remove();
+    }
+  }
+}
