@@ -1,12 +1,20 @@
-// Sends images and videos to the service. Videos are rendered asynchronously, because assistants wait a minute at most for a
-// tool that reports nothing.
+// Sends images and videos to the service. Videos are rendered asynchronously, because many assistants wait a minute at most for a
+// tool, even for one that reports its progress.
 
 import path from 'node:path';
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
-import { type AsyncCaptionRequest, type Render, type Storybar, StorybarTimeoutError } from '@storybar/client';
+import {
+  type AsyncCaptionRequest,
+  type OnProgress,
+  type Render,
+  type Storybar,
+  StorybarTimeoutError,
+} from '@storybar/client';
 import { allowedFile } from './files.ts';
 import type { CaptionsInput, ImageInput, VideoInput } from './inputs.ts';
 import { saveResult, sentResult, stillRendering } from './results.ts';
+
+const UPLOAD_REPORT_MS = 2_000;
 
 export class Captioning {
   readonly #storybar: Storybar;
@@ -49,30 +57,42 @@ export class Captioning {
   }
 
   async #start(fields: AsyncCaptionRequest, name: string, context: ServerContext): Promise<CallToolResult> {
-    const { signal } = context.mcpReq;
-    const { id } = await this.#storybar.startRender(fields, { signal });
+    // The time of the upload counts, because the assistant waits for it, too.
+    const deadline = this.#deadline();
+    const onUploadProgress = uploadReporter(context);
+    const { id } = await this.#storybar.startRender(fields, { signal: context.mcpReq.signal, onUploadProgress });
     this.#names.set(id, name);
-    return await this.finish(id, context);
+    return await this.finish(id, context, deadline);
   }
 
-  /** Waits for a video and saves it. What the assistant no longer waits for is canceled, so that it costs nothing. */
-  async finish(id: string, context: ServerContext): Promise<CallToolResult> {
-    const { signal, _meta: meta } = context.mcpReq;
-    const hasProgress = meta?.progressToken !== undefined;
+  /** Waits for a video and saves it, or returns its id when the assistant would soon give up. */
+  async finish(id: string, context: ServerContext, deadline = this.#deadline()): Promise<CallToolResult> {
+    const { signal } = context.mcpReq;
+    const render = await this.#wait(id, context, deadline);
+    if (render.status !== 'succeeded') return stillRendering(render);
+    if (render.output.url === null) return sentResult(render);
+    const file = await this.#storybar.download(render, { signal });
+    const result = await saveResult(file, this.#names.get(id) ?? id, this.#directory);
+    this.#names.delete(id);
+    return result;
+  }
+
+  #deadline(): number {
+    return Date.now() + this.#waitSeconds * 1_000;
+  }
+
+  /** Returns the render as it is at the deadline. One that the assistant no longer waits for is canceled, so that it costs nothing. */
+  async #wait(id: string, context: ServerContext, deadline: number): Promise<Render> {
+    const { signal } = context.mcpReq;
     let latest: Render | undefined;
     const onProgress = (render: Render): void => {
       latest = render;
       void reportProgress(context, render.progress);
     };
     try {
-      const timeoutMs = hasProgress ? Infinity : this.#waitSeconds * 1_000;
-      const render = await this.#storybar.waitFor(id, { signal, timeoutMs, onProgress });
-      const name = this.#names.get(id) ?? id;
-      this.#names.delete(id);
-      if (render.output.url === null) return sentResult(render);
-      return await saveResult(await this.#storybar.download(render, { signal }), name, this.#directory);
+      return await this.#storybar.waitFor(id, { signal, timeoutMs: Math.max(0, deadline - Date.now()), onProgress });
     } catch (error) {
-      if (error instanceof StorybarTimeoutError && latest !== undefined) return stillRendering(latest);
+      if (error instanceof StorybarTimeoutError && latest !== undefined) return latest;
       if (signal.aborted) await this.#storybar.cancelRender(id);
       throw error;
     }
@@ -101,12 +121,21 @@ export function withLook<Input extends LookInput>(input: Input) {
   return { ...fields, style: isPlain ? style : { preset: style, ...parts } };
 }
 
+/** An upload reports every chunk, and assistants need a sign of life every few seconds only. */
+function uploadReporter(context: ServerContext): OnProgress {
+  let reported = Date.now();
+  return ({ loaded, total }) => {
+    if (Date.now() - reported < UPLOAD_REPORT_MS) return;
+    reported = Date.now();
+    void reportProgress(context, 0, `Sent ${loaded} of ${total ?? 'an unknown number of'} bytes.`);
+  };
+}
+
 /** A progress that can't be sent is no reason to give up: the result is sent the same way. */
-async function reportProgress({ mcpReq }: ServerContext, progress: number): Promise<void> {
+async function reportProgress({ mcpReq }: ServerContext, progress: number, message?: string): Promise<void> {
   const { _meta: meta } = mcpReq;
   const progressToken = meta?.progressToken;
   if (progressToken === undefined) return;
-  await mcpReq
-    .notify({ method: 'notifications/progress', params: { progressToken, progress, total: 1 } })
-    .catch(() => undefined);
+  const params = { progressToken, progress, total: 1, ...(message !== undefined && { message }) };
+  await mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
 }

@@ -10,11 +10,11 @@ export interface Settings {
   readonly directory: string;
   /** Bearer token of requests over HTTP; empty for none. */
   readonly token: string;
-  /** How long a tool waits for a video if the assistant doesn't ask for progress. */
+  /** How long a tool waits for a video before it returns an id. */
   readonly waitSeconds: number;
 }
 
-/** Assistants that get no progress give up after 60 seconds. */
+/** The official client gives up after 60 seconds, unless its user makes it wait longer when progress is reported. */
 const WAIT_SECONDS = 45;
 
 export class SettingsError extends Error {}

@@ -6,6 +6,7 @@ import uuid
 from pathlib import Path
 
 import anyio
+import httpx
 import pytest
 
 from storybar import (
@@ -15,6 +16,7 @@ from storybar import (
     Render,
     Storybar,
     StorybarApiError,
+    StorybarError,
     StorybarRenderError,
     StorybarTimeoutError,
 )
@@ -158,6 +160,22 @@ def test_renders_many_requests_and_passes_on_each_result_with_its_index(service:
     assert sorted(results) == [0, 1, 2]
     failed = results[1].error
     assert failed is not None and failed.code == "asset_unreachable"
+
+
+def test_sends_a_result_to_a_bucket_and_keeps_no_copy_to_download(service: Storybar) -> None:
+    put_url = f"{STAND_IN_URL}/bucket/{uuid.uuid4()}.png"
+    sent = service.wait_for(service.start_render(width=64, height=32, text="Sent", put_url=put_url))
+    assert (sent["output"]["url"], sent["output"]["put_status"]) == (None, 200)
+    assert len(httpx.get(put_url).content) == sent["output"]["bytes"]
+    with pytest.raises(StorybarError, match="put_url"):
+        service.download(sent)
+
+
+def test_refuses_to_download_many_results_that_go_to_a_bucket(service: Storybar) -> None:
+    requests: list[AsyncCaptionFields] = [{"width": 64, "height": 32, "text": "a", "put_url": f"{STAND_IN_URL}/bucket/no"}]
+    with pytest.raises(StorybarError, match="start_batch"):
+        service.caption_all(requests, lambda result: None)
+    assert httpx.get(f"{STAND_IN_URL}/bucket/no").status_code == 404
 
 
 def test_renders_many_requests_in_an_event_loop() -> None:

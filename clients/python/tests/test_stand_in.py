@@ -55,6 +55,22 @@ def test_gives_up_when_no_response_arrives_in_time() -> None:
         client.caption(width=16, height=16, text="silence")
 
 
+def test_asks_for_the_state_of_a_batch_more_often_when_the_caller_follows_its_progress() -> None:
+    waits: list[str] = []
+    states = ["rendering", "succeeded", "rendering", "succeeded"]
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        if request.url.path.startswith("/v1/batches"):
+            return httpx.Response(200, json={"id": "b1", "renders": [{"id": "r1", "status": states.pop(0)}]})
+        waits.append(request.url.params["wait"])
+        return httpx.Response(200, json={"id": "r1", "status": "succeeded"})
+
+    with Storybar(**STAND_IN, http_client=httpx.Client(transport=httpx.MockTransport(respond))) as client:
+        client.wait_for_batch("b1")
+        client.wait_for_batch("b1", on_progress=lambda batch: None)
+    assert waits == ["20", "2"]
+
+
 def test_async_client_retries(photo: Path) -> None:
     async def run() -> None:
         async with AsyncStorybar(**STAND_IN) as client:

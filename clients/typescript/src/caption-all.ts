@@ -6,6 +6,9 @@ import type { RenderedFile } from './rendered-file.ts';
 import type { SucceededRender } from './renders.ts';
 import type { RequestOptions } from './transport.ts';
 
+/** A request whose result is kept, so that it can be downloaded. */
+export type CaptionAllRequest = Omit<BatchRequest, 'put_url' | 'put_headers'>;
+
 export interface CaptionAllOptions extends Omit<RequestOptions, 'timeoutMs'> {
   /** The most results that are waited for and downloaded at a time. Default: 4. */
   readonly connections?: number | undefined;
@@ -30,12 +33,15 @@ const LARGEST_BATCH = 100;
 
 export async function captionAll(
   client: Storybar,
-  requests: readonly BatchRequest[],
+  requests: readonly CaptionAllRequest[],
   use: (result: BatchResult) => Promise<void> | void,
   { connections = 4, signal: outer, ...options }: CaptionAllOptions,
 ): Promise<void> {
   if (!Number.isInteger(connections) || connections < 1) {
     throw new StorybarError(`\`connections\` must be a whole number from 1; got ${connections}.`);
+  }
+  if (requests.some(({ put_url }: BatchRequest) => put_url !== undefined)) {
+    throw new StorybarError('`captionAll` downloads the results, so use `startBatch` for requests with `put_url`.');
   }
   // The first error ends the waiting of all.
   const stop = new AbortController();
@@ -55,7 +61,7 @@ export async function captionAll(
 /** Starts a batch when all renders of the one before it are taken. */
 async function* acceptedRenders(
   client: Storybar,
-  requests: readonly BatchRequest[],
+  requests: readonly CaptionAllRequest[],
   options: RequestOptions,
 ): AsyncGenerator<{ index: number; id: string }, void, undefined> {
   for (let first = 0; first < requests.length; first += LARGEST_BATCH) {

@@ -2,7 +2,8 @@
 
 import { encodeUpload, environment } from '#platform';
 import { type Asset, openable } from './asset.ts';
-import { type BatchResult, type CaptionAllOptions, captionAll } from './caption-all.ts';
+import { type BatchResult, type CaptionAllOptions, type CaptionAllRequest, captionAll } from './caption-all.ts';
+import type { Send } from './collection.ts';
 import { StorybarError, StorybarTimeoutError } from './errors.ts';
 import { entriesOf, LARGEST_PAGE } from './pages.ts';
 import { Fonts } from './fonts.ts';
@@ -30,7 +31,7 @@ import {
 import { Styles } from './styles.ts';
 import { Logos } from './logos.ts';
 import { WebhookDeliveries } from './webhook-deliveries.ts';
-import { type Send, WebhookEndpoints, WebhookSecret } from './webhook-endpoints.ts';
+import { WebhookEndpoints, WebhookSecret } from './webhook-endpoints.ts';
 
 type Schemas = components['schemas'];
 export type Overlay = Input<Schemas['Overlay']>;
@@ -86,7 +87,7 @@ export interface BatchWaitOptions extends Omit<WaitOptions, 'onProgress'> {
 }
 
 const LONG_POLL_SECONDS = 20;
-/** The polling interval for callers that show the progress of a render. */
+/** The polling interval for callers that show the progress of a render or batch. */
 const PROGRESS_POLL_SECONDS = 2;
 /** Prevents a tight loop with a server that doesn't hold the request open. */
 const SHORTEST_POLL_MS = 1_000;
@@ -234,7 +235,7 @@ export class Storybar {
    * same time. A render that fails has no file and doesn't stop the others; an error that `use` throws does.
    */
   async captionAll(
-    requests: readonly BatchRequest[],
+    requests: readonly CaptionAllRequest[],
     use: (result: BatchResult) => Promise<void> | void,
     options: CaptionAllOptions = {},
   ): Promise<void> {
@@ -259,6 +260,7 @@ export class Storybar {
     const { timeoutMs = 3_600_000, onProgress, ...rest } = options;
     const id = typeof batch === 'string' ? batch : batch.id;
     const deadline = Date.now() + timeoutMs;
+    const longest = onProgress ? PROGRESS_POLL_SECONDS : LONG_POLL_SECONDS;
     for (;;) {
       const asked = Date.now();
       const current = await this.getBatch(id, rest);
@@ -266,7 +268,7 @@ export class Storybar {
       const open = current.renders.find((render) => !isFinished(render));
       if (open === undefined) return current;
       if (asked >= deadline) throw new StorybarTimeoutError(`The batch ${id} did not end within ${timeoutMs} ms.`);
-      const waitSeconds = Math.min(LONG_POLL_SECONDS, Math.ceil((deadline - asked) / 1_000));
+      const waitSeconds = Math.min(longest, Math.ceil((deadline - asked) / 1_000));
       await this.getRender(open.id, { ...rest, waitSeconds });
       await sleep(Math.max(0, SHORTEST_POLL_MS - (Date.now() - asked)), options.signal);
     }

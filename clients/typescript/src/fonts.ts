@@ -2,9 +2,9 @@
 
 import { encodeUpload } from '#platform';
 import { type Asset, openable } from './asset.ts';
+import { Collection, type Send } from './collection.ts';
 import type { components } from './schema.generated.ts';
 import type { RequestOptions } from './transport.ts';
-import type { Send } from './webhook-endpoints.ts';
 
 export type Font = Readonly<components['schemas']['Font']>;
 
@@ -13,23 +13,10 @@ export interface FontUploadOptions extends RequestOptions {
   readonly licenseConfirmed: true;
 }
 
-const PATH = '/v1/fonts';
-
 /** Manages uploaded fonts. Uploading and deleting need a live key without allowed origins. */
-export class Fonts {
-  readonly #send: Send;
-
+export class Fonts extends Collection<Font> {
   constructor(send: Send) {
-    this.#send = send;
-  }
-
-  /** Lists fonts, oldest first. */
-  async list(options: RequestOptions = {}): Promise<readonly Font[]> {
-    return (await this.#send<{ fonts: Font[] }>('GET', PATH, options)).fonts;
-  }
-
-  async get(id: string, options: RequestOptions = {}): Promise<Font> {
-    return await this.#send('GET', pathOf(id), options);
+    super(send, '/v1/fonts', 'fonts');
   }
 
   /** Uploads a TTF, OTF or WOFF2. It isn't retried after it was sent, because a second copy would be another font. */
@@ -37,15 +24,6 @@ export class Fonts {
     const file = await openable(font);
     const fields = [['license_confirmed', String(licenseConfirmed)]] as const;
     const encode = async () => await encodeUpload(fields, file, undefined);
-    return await this.#send('POST', PATH, options, undefined, { encode, isRepeatable: false });
+    return await this.send('POST', this.path, options, undefined, { encode, isRepeatable: false });
   }
-
-  /** Later requests with its id fail. Renders that were accepted keep it. */
-  async delete(id: string, options: RequestOptions = {}): Promise<void> {
-    await this.#send('DELETE', pathOf(id), options);
-  }
-}
-
-function pathOf(id: string): string {
-  return `${PATH}/${encodeURIComponent(id)}`;
 }

@@ -1,5 +1,5 @@
 export type { Asset } from './asset.ts';
-export type { BatchResult, CaptionAllOptions } from './caption-all.ts';
+export type { BatchResult, CaptionAllOptions, CaptionAllRequest } from './caption-all.ts';
 export {
   type AsyncCaptionRequest,
   type BatchRequest,

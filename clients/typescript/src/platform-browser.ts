@@ -4,7 +4,8 @@ import { type OpenableAsset, chunksOf, streamOf } from './asset.ts';
 import { StorybarError } from './errors.ts';
 import type { Platform, SendOptions } from './platform.ts';
 
-export const LONGEST_TIMEOUT_MS: Platform['LONGEST_TIMEOUT_MS'] = Infinity;
+/** Browsers wait as long as the caller wants. */
+export const checkTimeout: Platform['checkTimeout'] = () => undefined;
 
 export const openFile: Platform['openFile'] = async (file) => {
   throw new StorybarError(`Only Node.js can open a file by its path; got "${file}". Pass a Blob or File instead.`);

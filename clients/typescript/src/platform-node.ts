@@ -5,9 +5,19 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { chunksOf, streamOf } from './asset.ts';
+import { StorybarError } from './errors.ts';
 import type { Platform } from './platform.ts';
 
-export const LONGEST_TIMEOUT_MS: Platform['LONGEST_TIMEOUT_MS'] = 300_000;
+/** How long the `fetch` of Node.js waits for a response. */
+const LONGEST_TIMEOUT_MS = 300_000;
+
+export const checkTimeout: Platform['checkTimeout'] = (timeoutMs) => {
+  if (!Number.isFinite(timeoutMs) || timeoutMs <= LONGEST_TIMEOUT_MS) return;
+  throw new StorybarError(
+    `\`fetch\` of Node.js waits at most ${LONGEST_TIMEOUT_MS} ms for a response; got a \`timeoutMs\` of ${timeoutMs}. ` +
+      'Use `startRender` and `waitFor` for renders that take longer, or pass a `fetch` that waits longer.',
+  );
+};
 
 export const openFile: Platform['openFile'] = async (file) => {
   const { size } = await stat(file);

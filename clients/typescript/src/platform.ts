@@ -23,8 +23,8 @@ export interface SendOptions {
 }
 
 export interface Platform {
-  /** How long the global `fetch` waits for a response. */
-  readonly LONGEST_TIMEOUT_MS: number;
+  /** Throws if the global `fetch` gives up before the timeout. */
+  checkTimeout(timeoutMs: number): void;
   openFile(path: string): Promise<OpenableAsset>;
   saveFile(path: string, content: ReadableStream<Uint8Array>): Promise<void>;
   encodeUpload(

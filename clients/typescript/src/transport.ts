@@ -1,6 +1,6 @@
 // One HTTP request with a timeout, retries and typed errors.
 
-import { LONGEST_TIMEOUT_MS, send } from '#platform';
+import { checkTimeout, send } from '#platform';
 import {
   errorFromResponse,
   StorybarApiError,
@@ -91,7 +91,7 @@ async function tryOnce<Result>(
 ): Promise<Result | StorybarError> {
   options.signal?.throwIfAborted();
   const timeoutMs = options.timeoutMs ?? settings.timeoutMs;
-  if (settings.fetch === undefined && isLonger(timeoutMs)) throw tooLong(timeoutMs);
+  if (settings.fetch === undefined) checkTimeout(timeoutMs);
   const controller = new AbortController();
   const timeout = new StorybarTimeoutError(`No response within ${timeoutMs} ms.`);
   const timer = setTimeout(() => controller.abort(timeout), Math.min(timeoutMs, LONGEST_TIMER_MS));
@@ -115,17 +115,6 @@ async function tryOnce<Result>(
 }
 
 const globalFetch: typeof fetch = (...args) => fetch(...args);
-
-function isLonger(timeoutMs: number): boolean {
-  return Number.isFinite(timeoutMs) && timeoutMs > LONGEST_TIMEOUT_MS;
-}
-
-function tooLong(timeoutMs: number): StorybarError {
-  return new StorybarError(
-    `\`fetch\` of Node.js waits at most ${LONGEST_TIMEOUT_MS} ms for a response; got a \`timeoutMs\` of ${timeoutMs}. ` +
-      'Use `startRender` and `waitFor` for renders that take longer, or pass a `fetch` that waits longer.',
-  );
-}
 
 /**
  * Node.js reports only `fetch failed` and puts the reason into the cause, which has no message if there were several.

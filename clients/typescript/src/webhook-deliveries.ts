@@ -1,10 +1,10 @@
 // What was sent to webhook endpoints, and what is still to be sent.
 
+import type { Send } from './collection.ts';
 import { entriesOf, LARGEST_PAGE } from './pages.ts';
 import type { WebhookEvent } from './renders.ts';
 import type { components } from './schema.generated.ts';
 import type { RequestOptions } from './transport.ts';
-import type { Send } from './webhook-endpoints.ts';
 
 type Schemas = components['schemas'];
 

@@ -1,9 +1,10 @@
 // Webhook endpoints of the account, which get the events of all renders, and the secret that signs all other webhooks.
 
+import { Collection, type Send } from './collection.ts';
 import type { WebhookDelivery } from './webhook-deliveries.ts';
 import type { WebhookEvent } from './renders.ts';
 import type { components } from './schema.generated.ts';
-import type { HttpRequest, RequestOptions } from './transport.ts';
+import type { RequestOptions } from './transport.ts';
 
 type Schemas = components['schemas'];
 
@@ -29,59 +30,33 @@ export interface RotationOptions extends RequestOptions {
   readonly overlapSeconds?: number | undefined;
 }
 
-/** Sends a request and returns the JSON of the response. */
-export type Send = <Result>(
-  method: HttpRequest['method'],
-  path: string,
-  options: RequestOptions,
-  json?: unknown,
-  http?: Partial<HttpRequest>,
-) => Promise<Result>;
-
-const PATH = '/v1/webhook-endpoints';
 /** A second attempt would create a second endpoint, rotate twice, or send a second test. */
 const ONCE = { isRepeatable: false } as const;
 
 /** Manages webhook endpoints. Needs a live key without allowed origins. */
-export class WebhookEndpoints {
-  readonly #send: Send;
-
+export class WebhookEndpoints extends Collection<WebhookEndpoint> {
   constructor(send: Send) {
-    this.#send = send;
+    super(send, '/v1/webhook-endpoints', 'endpoints');
   }
 
   /** Creates an endpoint. Only this response has the secret of the endpoint, so store it. */
   async create(endpoint: NewWebhookEndpoint, options: RequestOptions = {}): Promise<WebhookEndpointWithSecret> {
-    return await this.#send('POST', PATH, options, endpoint, ONCE);
-  }
-
-  /** Lists endpoints, oldest first. */
-  async list(options: RequestOptions = {}): Promise<readonly WebhookEndpoint[]> {
-    return (await this.#send<{ endpoints: WebhookEndpoint[] }>('GET', PATH, options)).endpoints;
-  }
-
-  async get(id: string, options: RequestOptions = {}): Promise<WebhookEndpoint> {
-    return await this.#send('GET', pathOf(id), options);
+    return await this.send('POST', this.path, options, endpoint, ONCE);
   }
 
   /** Changes the URL, the events, or both. What is left out stays as it is. Waiting webhooks go to the new URL. */
   async update(id: string, change: WebhookEndpointChange, options: RequestOptions = {}): Promise<WebhookEndpoint> {
-    return await this.#send('PATCH', pathOf(id), options, change);
+    return await this.send('PATCH', this.pathOf(id), options, change);
   }
 
   /** Sends webhooks to a disabled endpoint again. */
   async enable(id: string, options: RequestOptions = {}): Promise<WebhookEndpoint> {
-    return await this.#send('POST', `${pathOf(id)}/enable`, options);
+    return await this.send('POST', `${this.pathOf(id)}/enable`, options);
   }
 
   /** Sends nothing to an endpoint until it is enabled again. */
   async disable(id: string, options: RequestOptions = {}): Promise<WebhookEndpoint> {
-    return await this.#send('POST', `${pathOf(id)}/disable`, options);
-  }
-
-  /** Deletes an endpoint. Webhooks that are still to be sent to it are dropped. */
-  async delete(id: string, options: RequestOptions = {}): Promise<void> {
-    await this.#send('DELETE', pathOf(id), options);
+    return await this.send('POST', `${this.pathOf(id)}/disable`, options);
   }
 
   /** Creates a new secret. Webhooks are signed with both secrets for a while, so you have time to switch. */
@@ -89,12 +64,12 @@ export class WebhookEndpoints {
     id: string,
     { overlapSeconds, ...options }: RotationOptions = {},
   ): Promise<WebhookEndpointWithSecret> {
-    return await this.#send('POST', `${pathOf(id)}/rotate-secret`, options, overlap(overlapSeconds), ONCE);
+    return await this.send('POST', `${this.pathOf(id)}/rotate-secret`, options, overlap(overlapSeconds), ONCE);
   }
 
   /** Sends a webhook of the type `webhook.test`. */
   async test(id: string, options: RequestOptions = {}): Promise<WebhookDelivery> {
-    return await this.#send('POST', `${pathOf(id)}/test`, options, undefined, ONCE);
+    return await this.send('POST', `${this.pathOf(id)}/test`, options, undefined, ONCE);
   }
 }
 
@@ -119,8 +94,4 @@ export class WebhookSecret {
 
 function overlap(seconds: number | undefined): Partial<Schemas['SecretRotation']> {
   return seconds === undefined ? {} : { overlap_seconds: seconds };
-}
-
-function pathOf(id: string): string {
-  return `${PATH}/${encodeURIComponent(id)}`;
 }

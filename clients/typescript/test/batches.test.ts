@@ -2,7 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Batch, type Render, StorybarApiError, StorybarRenderError, StorybarTimeoutError } from '@storybar/client';
+import {
+  type Batch,
+  type Render,
+  StorybarApiError,
+  StorybarError,
+  StorybarRenderError,
+  StorybarTimeoutError,
+} from '@storybar/client';
 import { CLIP, rejection, service, STAND_IN_URL } from './service.ts';
 
 const SIZE = { width: 64, height: 32 };
@@ -103,6 +110,25 @@ test('renders many requests and passes on each result with its index', async () 
   });
   assert.ok((sizes.get(0) ?? 0) > 0);
   assert.equal(sizes.get(1), -1);
+});
+
+test('sends a result to a bucket, and keeps no copy to download', async () => {
+  const client = service();
+  const put_url = `${STAND_IN_URL}/bucket/${crypto.randomUUID()}.png`;
+  const { output, ...render } = await client.waitFor(await client.startRender({ ...SIZE, text: 'Sent', put_url }));
+  assert.deepEqual([output.url, output.put_status], [null, 200]);
+  assert.equal((await (await fetch(put_url)).arrayBuffer()).byteLength, output.bytes);
+  assert.match((await rejection(client.download({ ...render, output }), StorybarError)).message, /`put_url`/u);
+});
+
+test('refuses to download many results that go to a bucket, before it sends a request', async () => {
+  const requests = [{ ...SIZE, text: 'Sent', put_url: `${STAND_IN_URL}/bucket/never.png` }];
+  const error = await rejection(
+    service().captionAll(requests, () => undefined),
+    StorybarError,
+  );
+  assert.match(error.message, /`startBatch`/u);
+  assert.equal((await fetch(`${STAND_IN_URL}/bucket/never.png`)).status, 404);
 });
 
 test('renders a batch in the order of its requests, and one that fails does not stop the others', async () => {

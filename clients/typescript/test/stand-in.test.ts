@@ -158,6 +158,25 @@ test('asks for the state of a render more often when the caller follows its prog
   assert.deepEqual(queries, ['?wait=20', '?wait=2']);
 });
 
+test('asks for the state of a batch more often when the caller follows its progress', async () => {
+  const queries: string[] = [];
+  let isCompleted = false;
+  const fetch = async (url: unknown): Promise<Response> => {
+    const { pathname, search } = new URL(String(url));
+    if (pathname.startsWith('/v1/batches')) {
+      return Response.json({ id: 'b1', renders: [isCompleted ? SUCCEEDED : { id: 'r1', status: 'rendering' }] });
+    }
+    queries.push(search);
+    isCompleted = true;
+    return Response.json(SUCCEEDED);
+  };
+  const client = standIn({ fetch });
+  await client.waitForBatch('b1');
+  isCompleted = false;
+  await client.waitForBatch('b1', { onProgress: () => undefined });
+  assert.deepEqual(queries, ['?wait=20', '?wait=2']);
+});
+
 test('waits without a limit of its own when the timeout is infinite', async () => {
   const render = await standIn().caption({ width: 16, height: 16, text: 'fine' }, { timeoutMs: Infinity });
   assert.equal(Buffer.from(await render.bytes()).toString(), 'attempt 1');

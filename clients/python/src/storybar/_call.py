@@ -14,10 +14,10 @@ import httpx
 
 from ._errors import StorybarError, StorybarRenderError, StorybarTimeoutError
 from ._request import Asset, OnProgress, Upload, openable
-from ._types import Batch, Render, SucceededRender
+from ._types import AsyncCaptionFields, Batch, Render, SucceededRender
 
 LONG_POLL_SECONDS = 20
-# For callers that show the progress of a render.
+# For callers that show the progress of a render or batch.
 PROGRESS_POLL_SECONDS = 2
 # Prevents a tight loop with a server that doesn't hold the request open.
 SHORTEST_POLL_SECONDS = 1.0
@@ -149,7 +149,8 @@ class Waiting:
 class BatchWaiting:
     """Decides which render of a batch to wait for next."""
 
-    def __init__(self, batch: Batch | str, timeout: float) -> None:
+    def __init__(self, batch: Batch | str, timeout: float, has_progress: bool) -> None:
+        self._longest = PROGRESS_POLL_SECONDS if has_progress else LONG_POLL_SECONDS
         self.batch_id = batch if isinstance(batch, str) else batch["id"]
         self._timeout = timeout
         self._deadline = time.monotonic() + timeout
@@ -162,7 +163,13 @@ class BatchWaiting:
         left = self._deadline - time.monotonic()
         if left <= 0:
             raise StorybarTimeoutError(f"The batch {self.batch_id} did not end within {self._timeout:g} seconds.")
-        return unfinished[0], int(min(LONG_POLL_SECONDS, left + 0.999))
+        return unfinished[0], int(min(self._longest, left + 0.999))
+
+
+def require_downloads(requests: Sequence[AsyncCaptionFields]) -> None:
+    """Refuses requests whose results go to a bucket, because no copy is kept that could be downloaded."""
+    if any(request.get("put_url") is not None for request in requests):
+        raise StorybarError("caption_all downloads the results, so use start_batch for requests with put_url.")
 
 
 def require_success(render: Render) -> SucceededRender:

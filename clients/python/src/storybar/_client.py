@@ -24,6 +24,7 @@ from ._call import (
     as_render,
     kept,
     new_key,
+    require_downloads,
     require_success,
 )
 from ._errors import (
@@ -76,7 +77,6 @@ class AsyncBatchResult:
     index: int
     file: AsyncRenderedFile | None
     error: StorybarRenderError | None
-
 
 
 class Storybar:
@@ -205,7 +205,7 @@ class Storybar:
         self, batch: Batch | str, *, timeout: float = 3_600, on_progress: OnBatch | None = None
     ) -> Batch:
         """Waits until all renders of the batch have ended. Check the status of each, because some may have failed."""
-        waiting = BatchWaiting(batch, timeout)
+        waiting = BatchWaiting(batch, timeout, on_progress is not None)
         while True:
             asked = time.monotonic()
             current = self.get_batch(waiting.batch_id)
@@ -233,6 +233,7 @@ class Storybar:
 
         A render that fails doesn't stop the others. An error that ``use`` raises does.
         """
+        require_downloads(requests)
         with ThreadPoolExecutor(connections) as pool:
             for first in range(0, len(requests), LARGEST_BATCH):
                 renders = self.start_batch(requests[first : first + LARGEST_BATCH])["renders"]
@@ -423,7 +424,7 @@ class AsyncStorybar:
         self, batch: Batch | str, *, timeout: float = 3_600, on_progress: OnBatch | None = None
     ) -> Batch:
         """Waits until all renders of the batch have ended. Check the status of each, because some may have failed."""
-        waiting = BatchWaiting(batch, timeout)
+        waiting = BatchWaiting(batch, timeout, on_progress is not None)
         while True:
             asked = time.monotonic()
             current = await self.get_batch(waiting.batch_id)
@@ -451,6 +452,7 @@ class AsyncStorybar:
 
         A render that fails doesn't stop the others. An error that ``use`` raises does.
         """
+        require_downloads(requests)
         limiter = anyio.Semaphore(connections)
 
         async def finish(index: int, render: Render) -> None:
