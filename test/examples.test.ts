@@ -1,12 +1,23 @@
 // The programs in examples/, started as their README says. The Python script is part of `npm run test:clients`.
 
 import { execFile, spawn } from 'node:child_process';
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchBrowser, whySkipped } from './browser/browser.ts';
+import { must } from '../src/primitives/must.ts';
 import { freePort } from './free-port.ts';
 import { decode, plainPng } from './pictures.ts';
 import { type SharedServer, sharedServer } from './shared-server.ts';
@@ -25,6 +36,23 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+/** Returns the command that the README starts an example with. */
+function commandOf(name: string): string {
+  const readme = readFileSync(path.join(EXAMPLES, 'README.md'), 'utf8');
+  const row = readme.split('\n').find((line) => line.startsWith(`| [${name}]`));
+  return must(/\| `([^`]+)` \|$/u.exec(row ?? '')?.[1], `command of ${name}`);
+}
+
+/** A clone in which the README's commands may write. Like a real one, it has the command in node_modules/.bin. */
+function newClone(name: string): string {
+  const clone = path.join(folder, name);
+  cpSync(EXAMPLES, path.join(clone, 'examples'), { recursive: true });
+  mkdirSync(path.join(clone, 'node_modules/.bin'), { recursive: true });
+  symlinkSync(path.resolve(EXAMPLES, '../bin/storybar.js'), path.join(clone, 'node_modules/.bin/storybar'));
+  writeFileSync(path.join(clone, 'package.json'), '{"private":true}');
+  return clone;
+}
+
 function environment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const { PATH = '', HOME = folder } = process.env;
   return { PATH, HOME, STORYBAR_URL: server.url, STORYBAR_API_KEY: server.key, ...extra };
@@ -32,11 +60,13 @@ function environment(extra: Readonly<Record<string, string>> = {}): NodeJS.Proce
 
 /** Starts a program that prints its address, and stops it after `use`. */
 async function withProgram(
-  program: string,
+  name: string,
   extra: Readonly<Record<string, string>>,
   use: (url: string) => Promise<void>,
 ): Promise<void> {
-  const child = spawn(process.execPath, [path.join(EXAMPLES, program)], {
+  const [program = '', ...args] = commandOf(name).split(' ');
+  const child = spawn(program, args, {
+    cwd: path.resolve(EXAMPLES, '..'),
     env: environment(extra),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -54,7 +84,7 @@ async function withProgram(
 
 describe('the website of the example', () => {
   it('captions an uploaded photo without showing the key, and passes faults on', async () => {
-    await withProgram('node-server/server.js', { PORT: String(await freePort()) }, async (url) => {
+    await withProgram('node-server', { PORT: String(await freePort()) }, async (url) => {
       const page = await (await fetch(url)).text();
       expect(page).toContain('<form method="post" action="/caption"');
       expect(page).not.toContain(server.key);
@@ -76,14 +106,22 @@ describe('the shell script of the example', () => {
     const script = path.join(EXAMPLES, 'shell-folder/caption-folder.sh');
     const recipe = readFileSync(path.join(EXAMPLES, '../docs/integrations/shell.md'), 'utf8');
     expect(recipe).toContain(readFileSync(script, 'utf8'));
-    const source = path.join(folder, 'photos');
-    mkdirSync(source);
-    copyFileSync(photo, path.join(source, 'one.png'));
-    const { stdout } = await run('bash', [script, source, path.join(folder, 'captioned'), 'Hello'], {
-      env: environment(),
+    const clone = newClone('shell');
+    const { stdout } = await run('bash', ['-c', commandOf('shell-folder')], { cwd: clone, env: environment() });
+    const results = ['cairn.png', 'city.png', 'clip.mp4', 'photo.png', 'table.png', 'toy-frog.mp4'];
+    expect(stdout.trim().split('\n')).toEqual(results.map((name) => `captioned/${name}`));
+    expect(await decode(readFileSync(path.join(clone, 'captioned/photo.png')))).toMatchObject({ format: 'png' });
+  });
+
+  it('refuses a folder that does not exist', async () => {
+    const script = path.join(EXAMPLES, 'shell-folder/caption-folder.sh');
+    const target = path.join(folder, 'nothing');
+    const wrong = run('bash', [script, path.join(folder, 'none'), target, 'Hello'], { env: environment() });
+    await expect(wrong).rejects.toMatchObject({
+      code: 1,
+      stderr: `There is no folder ${path.join(folder, 'none')}.\n`,
     });
-    expect(stdout.trim()).toBe(path.join(folder, 'captioned/one.png'));
-    expect(await decode(readFileSync(path.join(folder, 'captioned/one.png')))).toMatchObject({ width: 400 });
+    expect(existsSync(target)).toBe(false);
   });
 });
 
@@ -114,24 +152,26 @@ describe('the script of the example workflow', () => {
 
 describe('the brand kit of the example', () => {
   it('saves its logo once and its styles, which captions can use by name', async () => {
-    const kit = path.join(folder, 'brand-kit');
-    cpSync(path.join(EXAMPLES, 'brand-kit'), kit, { recursive: true });
-    const programs = path.join(folder, 'bin');
-    mkdirSync(programs);
-    const program = path.resolve(EXAMPLES, '../bin/storybar.js');
-    writeFileSync(path.join(programs, 'storybar'), `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`, {
-      mode: 0o755,
-    });
-    const { PATH = '' } = environment();
-    const env = environment({ PATH: `${programs}:${PATH}` });
-    const { stdout } = await run(path.join(kit, 'push.sh'), { env });
-    expect(stdout).toBe('saved acme-quote@1\nsaved acme@1\n');
+    const clone = newClone('brand');
+    const kit = path.join(clone, 'examples/brand-kit');
+    const env = environment();
+    const push = async (): Promise<string> =>
+      (await run('bash', ['-c', commandOf('brand-kit')], { cwd: clone, env })).stdout;
+    expect(await push()).toBe('saved acme-quote@1\nsaved acme@1\n');
     const logo = readFileSync(path.join(kit, 'logo.id'), 'utf8');
-    expect((await run(path.join(kit, 'push.sh'), { env })).stdout).toBe('unchanged acme-quote@1\nunchanged acme@1\n');
+    expect(await push()).toBe('unchanged acme-quote@1\nunchanged acme@1\n');
     expect(readFileSync(path.join(kit, 'logo.id'), 'utf8')).toBe(logo);
     const output = path.join(folder, 'branded.png');
-    await run('storybar', ['send', photo, '--text', 'Hi', '--style', 'acme', '-o', output], { env });
+    const program = path.resolve(EXAMPLES, '../bin/storybar.js');
+    await run(process.execPath, [program, 'send', photo, '--text', 'Hi', '--style', 'acme', '-o', output], { env });
     expect(await decode(readFileSync(output))).toMatchObject({ width: 400 });
+  });
+
+  it('remembers no id when the logo cannot be uploaded', async () => {
+    const clone = newClone('brand-without-key');
+    const env = environment({ STORYBAR_API_KEY: 'sb_live_wrong' });
+    await expect(run('bash', ['-c', commandOf('brand-kit')], { cwd: clone, env })).rejects.toThrow(/API key/u);
+    expect(existsSync(path.join(clone, 'examples/brand-kit/logo.id'))).toBe(false);
   });
 });
 
@@ -148,7 +188,7 @@ describe.skipIf('reason' in found)(`the web page of the example${whySkipped(foun
     const created = await server.cli('keys', 'create', '--plan', 'business', '--json');
     const { id, key } = JSON.parse(created) as { id: string; key: string };
     await server.cli('keys', 'origins', id, `http://127.0.0.1:${port}`);
-    await withProgram('browser-page/serve.js', { PORT: port, STORYBAR_API_KEY: key }, async (url) => {
+    await withProgram('browser-page', { PORT: port, STORYBAR_API_KEY: key }, async (url) => {
       const page = await browser.newPage();
       await page.goto(url);
       await page.setInputFiles('input[type=file]', photo);

@@ -3,7 +3,12 @@
 # then saves every style. LOGO_ID in a style stands for the logo. Styles that didn't change get no new version.
 set -eu
 cd "$(dirname "$0")"
-[ -s logo.id ] || storybar logos add logo.png >logo.id
+# In a clone of Storybar, npx has the command.
+command -v storybar >/dev/null || storybar() { npx --no-install storybar "$@"; }
+if [ ! -s logo.id ]; then
+  id=$(storybar logos add logo.png)
+  echo "$id" >logo.id
+fi
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
 for style in styles/*.json; do

@@ -1,4 +1,4 @@
-// Serves the page. Create a key for it and allow its origin, http://127.0.0.1:8080, on the key's page of the dashboard.
+// Serves the page. Create a key for it and allow its origin, http://127.0.0.1:3000, on the key's page of the dashboard.
 //
 // STORYBAR_URL=... STORYBAR_API_KEY=... node serve.js
 
@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import path from 'node:path';
 
-const { STORYBAR_URL: url, STORYBAR_API_KEY: key, PORT = '8080' } = process.env;
+const { STORYBAR_URL: url, STORYBAR_API_KEY: key, PORT = '3000' } = process.env;
 if (!url || !key) throw new Error('Set STORYBAR_URL and STORYBAR_API_KEY.');
 const page = await readFile(path.join(import.meta.dirname, 'index.html'));
 

@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 
-const { STORYBAR_URL, STORYBAR_API_KEY, PORT = '8080' } = process.env;
+const { STORYBAR_URL, STORYBAR_API_KEY, PORT = '3000' } = process.env;
 if (!STORYBAR_URL || !STORYBAR_API_KEY) throw new Error('Set STORYBAR_URL and STORYBAR_API_KEY.');
 
 const PAGE = `<!doctype html>

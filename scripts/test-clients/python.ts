@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { must } from '../../src/primitives/must.ts';
 import { clientFolder, type Environment, inEmptyFolder, run } from './package.ts';
 import { readmeVariables, runPrograms } from './readme.ts';
 
@@ -40,11 +41,16 @@ async function installWheel(folder: string, python: string): Promise<void> {
   await run(python, [...PIP, '--no-deps', wheel], folder);
 }
 
+/** Starts the example with the command of the README, in a copy of the folder, because the result is saved beside the video. */
 async function runExample(folder: string, python: string, env: Environment): Promise<void> {
-  const example = path.join(clientFolder('python'), '../../examples/python-words');
-  const script = path.join(example, 'caption.py');
-  await run(python, [script, 'clip.mp4', path.join(example, 'transcript.json')], folder, readmeVariables(env));
-  if (!existsSync(path.join(folder, 'clip-captioned.mp4'))) throw new Error('The example saved no clip-captioned.mp4.');
+  const examples = path.join(clientFolder('python'), '../../examples');
+  cpSync(examples, path.join(folder, 'examples'), { recursive: true });
+  const readme = readFileSync(path.join(examples, 'README.md'), 'utf8');
+  const command = must(/`(python3 [^`]+)`/u.exec(readme)?.[1], 'command of python-words');
+  const PATH = `${path.dirname(python)}:${process.env['PATH'] ?? ''}`;
+  await run('bash', ['-c', command], folder, { ...readmeVariables(env), PATH });
+  const result = path.join(folder, 'examples/clip-captioned.mp4');
+  if (!existsSync(result)) throw new Error('The example saved no clip-captioned.mp4.');
 }
 
 /** Checks the sources and tests, and the programs of the README against the installed package. */

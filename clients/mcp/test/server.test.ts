@@ -337,18 +337,17 @@ test('serves other machines only with the token', async () => {
 });
 
 test('returns the id of a video that takes long, which a second tool waits for until the assistant gives up', async () => {
-  const client = new Client({ name: 'test', version: '1.0.0' });
-  const variables = { ...env, STORYBAR_MCP_WAIT_SECONDS: '1' };
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: [PROGRAM], env: variables }));
+  const [hasty, patient] = await Promise.all(['1', '45'].map(async (seconds) => await connectedClient(seconds)));
+  assert.ok(hasty && patient);
   try {
     // The file arrives so slowly that the render waits for it.
     const url = `${setting('STORYBAR_STAND_IN_URL')}/files/endless.jpg`;
     // The official client gives up after a minute even if progress is reported, so this returns an id, too.
     const args = { name: 'caption_video', arguments: { url, text: 'Endless' } };
-    const started = await client.callTool(args, { onprogress: () => undefined });
+    const started = await hasty.callTool(args, { onprogress: () => undefined });
     const { render_id: id } = started.structuredContent as { render_id: string };
     const controller = new AbortController();
-    const waiting = client.callTool(
+    const waiting = patient.callTool(
       { name: 'get_video', arguments: { id } },
       { signal: controller.signal, onprogress: () => controller.abort(new Error('Enough.')) },
     );
@@ -357,9 +356,17 @@ test('returns the id of a video that takes long, which a second tool waits for u
     const response = await fetch(`${setting('TESTS_URL')}/v1/renders/${id}?wait=20`, { headers });
     assert.equal(((await response.json()) as { status: string }).status, 'canceled');
   } finally {
-    await client.close();
+    await Promise.all([hasty.close(), patient.close()]);
   }
 });
+
+/** A client of a server that waits so long for videos. */
+async function connectedClient(waitSeconds: string): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  const variables = { ...env, STORYBAR_MCP_WAIT_SECONDS: waitSeconds };
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [PROGRAM], env: variables }));
+  return client;
+}
 
 test('names the settings that are missing, and exits', async () => {
   const child = spawn(process.execPath, [PROGRAM], { env: { PATH: env.PATH }, stdio: ['ignore', 'ignore', 'pipe'] });

@@ -164,11 +164,11 @@ test('asks for the state of a batch more often when the caller follows its progr
   const fetch = async (url: unknown): Promise<Response> => {
     const { pathname, search } = new URL(String(url));
     if (pathname.startsWith('/v1/batches')) {
-      return Response.json({ id: 'b1', renders: [isCompleted ? SUCCEEDED : { id: 'r1', status: 'rendering' }] });
+      return Response.json({ id: 'b1', renders: [{ id: 'r1', status: isCompleted ? 'succeeded' : 'rendering' }] });
     }
     queries.push(search);
     isCompleted = true;
-    return Response.json(SUCCEEDED);
+    return Response.json({ ...SUCCEEDED, id: 'r1', status: 'succeeded' });
   };
   const client = standIn({ fetch });
   await client.waitForBatch('b1');
