@@ -1,6 +1,7 @@
 // Workers and memory limits that fit into the memory limit of the container. Otherwise the kernel would kill workers, or the
 // whole container, before the server notices that a worker takes too much.
 
+import { PEAK_BYTES_PER_MEGAPIXEL } from '../media/memory-shortage.ts';
 import type { AssetKind } from '../media/sniff.ts';
 
 export interface WorkerMemory {
@@ -19,8 +20,6 @@ const MIN_WORKER_BYTES = 256 * MEGABYTE;
 /** Enough for everything that plans allow; see the measured peaks in docs/hardening.md. */
 const ENOUGH_BYTES: Readonly<Record<AssetKind, number>> = { image: 1_024 * MEGABYTE, video: 1_152 * MEGABYTE };
 const IDLE_BYTES = 128 * MEGABYTE;
-/** The peak of the most expensive format, a WebP with alpha. */
-const BYTES_PER_MEGAPIXEL = 17.5 * MEGABYTE;
 const MAX_MEGAPIXELS = 50;
 const KINDS = ['image', 'video'] as const satisfies readonly AssetKind[];
 
@@ -51,7 +50,7 @@ export function fitMemory(wanted: PoolMemory, containerBytes: number | undefined
 
 /** The largest photo, in megapixels, that certainly fits into the limit. Undefined if all do that plans allow. */
 export function largestPhoto(memoryBytes: number): number | undefined {
-  const megapixels = Math.max(1, Math.floor((memoryBytes - IDLE_BYTES) / BYTES_PER_MEGAPIXEL));
+  const megapixels = Math.max(1, Math.floor((memoryBytes - IDLE_BYTES) / PEAK_BYTES_PER_MEGAPIXEL));
   return megapixels >= MAX_MEGAPIXELS ? undefined : megapixels;
 }
 

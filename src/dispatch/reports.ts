@@ -7,6 +7,7 @@ import { MAX_CUES, MAX_TEXT_BYTES } from '../caption/overlay.ts';
 import { MAX_WORDS } from '../caption/words/timed-words.ts';
 import { AppError, type ErrorCode } from '../errors.ts';
 import { cleanFontName, FONT_SCRIPTS, MAX_CHARACTERS, MAX_FONT_NAME } from '../media/font/font-description.ts';
+import { OUT_OF_MEMORY_RETRY_SECONDS } from '../media/memory-shortage.ts';
 import { type AssetFormat, isHeifFormat, KIND_OF_FORMAT } from '../media/sniff.ts';
 import { must } from '../primitives/must.ts';
 import type { AssetProbe, Recipe } from '../render/compose.ts';
@@ -124,7 +125,6 @@ const factsSchema = sizeSchema.extend({
 /** A worker on another machine also has a queue of its own, which may refuse a task. */
 const STEP_FAILURE_CODES = [
   ...TASK_FAILURE_CODES,
-  'out_of_memory',
   'renderer_unavailable',
   'overloaded',
   'shutting_down',
@@ -261,7 +261,8 @@ export function parsePresence(bytes: Uint8Array): Presence {
 /** Returns the same error as if the work had been done in this process. */
 export function toError({ code, message, limit }: TaskFailure | StepFailure): Error {
   if (code === undefined) return new Error(`render worker failed: ${message}`);
-  return new AppError(code, message, limit ? { limit } : {});
+  const retry = code === 'out_of_memory' ? { retryAfterSeconds: OUT_OF_MEMORY_RETRY_SECONDS } : {};
+  return new AppError(code, message, { ...(limit && { limit }), ...retry });
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {

@@ -32,6 +32,7 @@ export const TASK_FAILURE_CODES = [
   'asset_too_long',
   'asset_frame_rate_too_high',
   'asset_undecodable',
+  'out_of_memory',
   'cannot_fit',
   'storage_unavailable',
 ] as const satisfies readonly ErrorCode[];

@@ -3,6 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { AppError } from '../errors.ts';
 import { lockDownDecoders } from '../media/image.ts';
+import { isMemoryShort, outOfMemory } from '../media/memory-shortage.ts';
 import { probeStill } from '../media/probe-still.ts';
 import { isVideoFormat } from '../media/sniff.ts';
 import { rethrowAsStorageError } from '../media/work-area.ts';
@@ -44,7 +45,7 @@ export async function runWorkerLoop(channel: ServerChannel, pool: 'image' | 'vid
     perform(task, tools, { signal: controller.signal, onProgress })
       .then(
         (result) => channel.send({ type: 'done', id, result }),
-        (error: unknown) => channel.send({ type: 'failed', id, failure: describe(error) }),
+        (error: unknown) => channel.send({ type: 'failed', id, failure: describe(error, task) }),
       )
       .finally(() => running.delete(id));
   });
@@ -156,10 +157,19 @@ function store({ bytes, ...facts }: Rendered, output: string): RenderFacts {
   }
 }
 
-function describe(error: unknown): TaskFailure {
+function describe(thrown: unknown, task: WorkerTask): TaskFailure {
+  const error = isLackOfMemory(thrown, task) ? outOfMemory(thrown) : thrown;
   if (error instanceof AppError && isTaskFailureCode(error.code)) {
     const { code, message, limit } = error;
     return { code, message, ...(limit && { limit }) };
   }
   return { message: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+}
+
+/** Decoders and encoders report lack of memory as damage or as any other error. Without an asset, it isn't what takes memory. */
+function isLackOfMemory(error: unknown, task: WorkerTask): boolean {
+  if (error instanceof AppError && error.code !== 'asset_undecodable') return false;
+  if (task.type === 'probe') return isMemoryShort(0);
+  const { asset, recipe } = task.job;
+  return asset !== undefined && isMemoryShort(recipe.canvas.width * recipe.canvas.height);
 }

@@ -95,6 +95,14 @@ describe('a pool whose workers end during a task', () => {
     await expect(failed).rejects.toMatchObject({ code: 'renderer_unavailable', retryAfterSeconds: 10 });
   });
 
+  it('a pool replaces a worker that had too little memory, and does not count that as a crash', async () => {
+    const short = `say({ type: 'failed', id, failure: { code: 'out_of_memory', message: 'too large' } })`;
+    const workers = poolOf(short);
+    await expect(probe(workers)).rejects.toMatchObject({ code: 'out_of_memory', retryAfterSeconds: 60 });
+    expect(await probe(workers)).toEqual(IMAGE_PROBE);
+    expect(workers.status().restarts).toBe(0);
+  });
+
   it('a pool does not retry a task for a caller who has left', async () => {
     const client = new AbortController();
     const left = new Error('the client left');

@@ -3,6 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '../errors.ts';
+import { outOfMemory } from '../media/memory-shortage.ts';
 import type { AssetKind } from '../media/sniff.ts';
 import type { CodecInfo } from '../media/video/probe/codecs.ts';
 import { must } from '../primitives/must.ts';
@@ -253,6 +254,7 @@ export class WorkerPool {
 
   /** Such a worker is replaced when it is free. */
   #isWorn(worker: Worker): boolean {
+    if (worker.ranOutOfMemory) return true;
     return worker.tasks >= this.#options.tasksPerWorker || worker.loadedBytes > MAX_LOADED_BYTES;
   }
 
@@ -303,10 +305,7 @@ function explainLosses(losses: readonly WorkerLost[], task: WorkerTask): AppErro
   }
   const asset = task.type === 'probe' ? task.asset : task.job.asset;
   if (!asset) return unavailable('The render was interrupted twice. Try again shortly.', lost);
-  if (lost.killReason === 'took too much memory') {
-    const detail = 'Rendering the asset needs more memory than workers of this server have. Send a smaller file.';
-    return new AppError('out_of_memory', detail, { retryAfterSeconds: 60, cause: lost });
-  }
+  if (lost.killReason === 'took too much memory') return outOfMemory(lost);
   const message = 'The decoder crashed or hung twice on this asset, so it cannot be rendered.';
   return new AppError('asset_undecodable', message, { cause: lost });
 }

@@ -71,6 +71,7 @@ export class Worker {
   #isReady = false;
   #killReason: KillReason | undefined;
   #nextId = 1;
+  #ranOutOfMemory = false;
   /** Fonts that the process has loaded, by hash. */
   readonly #loaded = new Map<string, number>();
 
@@ -99,6 +100,11 @@ export class Worker {
   /** Returns the size of all fonts that the process has loaded. It keeps them as long as it runs. */
   get loadedBytes(): number {
     return [...this.#loaded.values()].reduce((sum, bytes) => sum + bytes, 0);
+  }
+
+  /** True after a task for which the process had too little memory. What that task left behind may take it from the next one. */
+  get ranOutOfMemory(): boolean {
+    return this.#ranOutOfMemory;
   }
 
   /** True as soon as the kill is decided, before the process has ended. */
@@ -142,7 +148,10 @@ export class Worker {
         onProgress?.(fraction);
       });
       signal.throwIfAborted();
-      if (outcome.type === 'failed') throw toError(outcome.failure);
+      if (outcome.type === 'failed') {
+        if (outcome.failure.code === 'out_of_memory') this.#ranOutOfMemory = true;
+        throw toError(outcome.failure);
+      }
       await staged.collect();
       return outcome.result;
     } catch (error) {

@@ -9,6 +9,7 @@ import { isSrgbProfile } from './color/icc.ts';
 import { withoutInvalidChunks } from './color/png-color.ts';
 import { cmykToSrgb, encodedToSrgb } from './color/to-srgb.ts';
 import { lacksMostData } from './data-bounds.ts';
+import { isMemoryShort, outOfMemory } from './memory-shortage.ts';
 import { hasBrokenPngHeader, PNG_HEADER_LENGTH } from './png-header.ts';
 import { withAlphaHint, withoutOpaqueAlpha } from './webp-alpha.ts';
 
@@ -74,7 +75,9 @@ export interface DecodePlan {
 export async function decodeImage(source: Uint8Array, plan: DecodePlan): Promise<DecodedImage> {
   try {
     return await readPixels(source, 'error', plan);
-  } catch {
+  } catch (error) {
+    // With too little memory, a good image would lose the part that didn't fit.
+    if (isMemoryShort(await pixelsOf(source))) throw outOfMemory(error);
     // The image is damaged or truncated. Like browsers, render the part that can be decoded, if there is any.
     const image = await decodeDamaged(source, plan);
     if (isOneColor(image)) throw undecodable('it is truncated before its first pixels');
@@ -106,6 +109,14 @@ async function decodeDamaged(source: Uint8Array, plan: DecodePlan): Promise<Deco
   } catch (error) {
     throw undecodable('it is damaged or uses an unsupported variant of its format', error);
   }
+}
+
+/** Returns 0 if the header can't be read. */
+async function pixelsOf(source: Uint8Array): Promise<number> {
+  return await metadataOf(source).then(
+    ({ width, height }) => width * height,
+    () => 0,
+  );
 }
 
 async function metadataOf(source: Uint8Array): Promise<Metadata> {
