@@ -98,7 +98,6 @@ export class Housekeeping {
     for (const accountId of purged) logger.info({ accountId }, 'account deleted');
   }
 
-  /** A clock that may be years ahead must not delete anything. */
   /** Each step is a task of its own, so that one that fails doesn't keep the others from running. */
   #startHourly(): void {
     const { store, replayCache, keepRendersDays } = this.#options;

@@ -75,7 +75,6 @@ export class PostgresEngine implements MaintainedEngine {
     return new PostgresEngine(config, pool, hasOwnSessions ? 'begin' : BEGIN_WITH_TIMEOUTS);
   }
 
-  /** The connections of this process, and the operations that wait for one. */
   /** Reads a database as it is, without migrating it. Undefined if it has no tables yet. */
   static async inspect<Result>(
     url: string,
@@ -90,6 +89,7 @@ export class PostgresEngine implements MaintainedEngine {
     });
   }
 
+  /** The connections of this process, and the operations that wait for one. */
   get connections(): { readonly total: number; readonly idle: number; readonly waiting: number } {
     const { totalCount: total, idleCount: idle, waitingCount: waiting } = this.#pool;
     return { total, idle, waiting };
