@@ -40,13 +40,13 @@ export class SharedTasks {
   async #claim(name: string, everyMs: number, now: Date): Promise<{ readonly since: Date | undefined } | undefined> {
     await insertRow(this.#engine, 'shared_tasks', { name }, 'on conflict (name) do nothing');
     const at = (ms: number): string => new Date(now.getTime() + ms).toISOString();
-    // Times in the future were written by a clock that was wrong.
+    // Clocks of servers differ a little. Times that are more than an interval ahead of that were written by a clock that was wrong.
     const row = await first(
       this.#engine,
       `update shared_tasks set owner = :owner, leased_until = :until where name = :name
-         and (leased_until is null or leased_until <= :now or leased_until > :until)
-         and (done_at is null or done_at <= :due or done_at > :now) returning done_at`,
-      { name, owner: this.#owner, now, until: at(everyMs), due: at(-everyMs * DUE_SHARE) },
+         and (leased_until is null or leased_until <= :now or leased_until > :wrongLease)
+         and (done_at is null or done_at <= :due or done_at > :until) returning done_at`,
+      { name, owner: this.#owner, now, until: at(everyMs), wrongLease: at(2 * everyMs), due: at(-everyMs * DUE_SHARE) },
     );
     if (row === undefined) return undefined;
     const doneAt = textOrNull(row, 'done_at');

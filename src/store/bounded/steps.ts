@@ -14,9 +14,10 @@ export type SqlCondition = readonly [sql: string, parameters: SqlParameters];
 
 /** PostgreSQL blocks nothing else, so its steps are longer. */
 const CHANGED_ROWS = { sqlite: 20, postgres: 500 } as const;
-const LISTED_ROWS = 250;
-const SCANNED_ROWS = 250;
-export const SUMMED_ROWS = 500;
+const LISTED_ROWS = { sqlite: 250, postgres: 2_000 } as const;
+/** Rows of an account are scattered over the table, so that even on a slow disk this many take far less than the statement timeout. */
+const SCANNED_ROWS = { sqlite: 250, postgres: 2_000 } as const;
+export const SUMMED_ROWS = { sqlite: 500, postgres: 5_000 } as const;
 
 export const EVERY_ROW: SqlCondition = ['1 = 1', {}];
 
@@ -57,7 +58,9 @@ export async function deleteOldest(
   for (let from = ''; ; await yieldToEventLoop()) {
     const deleted = await engine.all(sql, { ...parameters, from, rows });
     total += deleted.length;
-    if (deleted.length < rows) return total;
+    // Another server may delete the same rows at the same time, so a short step doesn't mean that no rows are left.
+    if (deleted.length < rows && (await engine.all(oldest, { ...parameters, from, rows: 1 })).length === 0)
+      return total;
     from = deleted.map((row) => text(row, 'bound')).reduce((last, bound) => (bound > last ? bound : last), from);
   }
 }
@@ -119,12 +122,12 @@ export async function listInSteps(engine: Engine, list: SteppedList): Promise<Sq
       filter.length > 0
         ? await first(engine, `select ${names} from ${table} where ${rest} ${sorted} limit 1 offset :skipped`, {
             ...parameters,
-            skipped: SCANNED_ROWS - 1,
+            skipped: SCANNED_ROWS[engine.dialect] - 1,
           })
         : undefined;
     const from = bound ? compare(order, '>=', bound) : list.from;
     const [condition, values] = allOf([...within, before, from, ...filter]);
-    const limit = Math.min(count - found.length, LISTED_ROWS);
+    const limit = Math.min(count - found.length, LISTED_ROWS[engine.dialect]);
     const sql = `select ${columns} from ${table} where ${condition} ${sorted} limit :limit`;
     const rows = await engine.all(sql, { ...values, limit });
     found.push(...rows);
@@ -149,7 +152,12 @@ export function compare(order: readonly string[], operator: '<' | '>' | '>=', ro
  */
 export async function* rangesOf(
   engine: Engine,
-  { table, column, within, rows = SUMMED_ROWS }: { table: string; column: string; within: SqlCondition; rows?: number },
+  {
+    table,
+    column,
+    within,
+    rows = SUMMED_ROWS[engine.dialect],
+  }: { table: string; column: string; within: SqlCondition; rows?: number },
 ): AsyncGenerator<{ readonly after: string; readonly to: string }> {
   const [condition, parameters] = within;
   for (let after = ''; ; await yieldToEventLoop()) {

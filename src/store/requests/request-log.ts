@@ -121,7 +121,7 @@ export class RequestLog {
 
   /** A range has at most as many rows as an account may have, so only its last account can have too many. */
   async *#largeAccounts(maxPerAccount: number): AsyncGenerator<string> {
-    const rows = Math.min(maxPerAccount, SUMMED_ROWS);
+    const rows = Math.min(maxPerAccount, SUMMED_ROWS[this.#engine.dialect]);
     const ranges = rangesOf(this.#engine, { table: 'requests', column: 'account_id', within: EVERY_ROW, rows });
     for await (const { to } of ranges) yield to;
   }
