@@ -64,7 +64,7 @@ async function capturedTimers(start: () => Promise<void>): Promise<(() => void)[
     if (milliseconds === HOUR_MS) fired.push(callback);
     return original(() => undefined, HOUR_MS).unref();
   };
-  globalThis.setInterval = capture as typeof setInterval;
+  globalThis.setInterval = capture;
   try {
     await start();
   } finally {
