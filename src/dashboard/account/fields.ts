@@ -32,6 +32,24 @@ ${hint !== undefined && html`<p class="small" id="${id}-hint">${hint}</p>`}
 </div>`;
 }
 
+/** A value with the text that readers see. */
+export type Choice = readonly [value: string, text: string];
+
+export interface Select {
+  readonly name: string;
+  /** Set where a page has several fields of the same name. Default: the name. */
+  readonly id?: string;
+  readonly label: string;
+  readonly choices: readonly Choice[];
+  readonly chosen: string | undefined;
+}
+
+export function selectField({ name, id = name, label, choices, chosen }: Select): Html {
+  const option = ([value, text]: Choice): Html =>
+    html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`;
+  return html`<div class="field"><label for="${id}">${label}</label><select id="${id}" name="${name}">${choices.map(option)}</select></div>`;
+}
+
 /** An error above a form that was sent. It gets the focus, because screen readers don't announce what is there from the start. */
 export function problem(text: string | undefined): Html | undefined {
   return text === undefined ? undefined : html`<p class="problem" role="alert" tabindex="-1" autofocus>${text}</p>`;

@@ -11,7 +11,7 @@ import { entryList } from '../tables.ts';
 import type { ShownKey } from '../identity/new-key-cookie.ts';
 import type { SessionGuard, SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
-import { field, time } from './fields.ts';
+import { type Choice, field, selectField, time } from './fields.ts';
 import { form, seeOther, sendPrivate } from './frame.ts';
 import { checkKeyForm, KeyChanges, type KeyFaults, type KeyForm, OVERLAPS, readKeyForm } from './key-changes.ts';
 import { keyBlock } from './key-block.ts';
@@ -210,17 +210,14 @@ ${form(visit, `${PATH}/${key.id}/revoke`, html`<button class="button danger" typ
 }
 
 function rotateSection(visit: SignedInVisit, key: KeySummary): Html {
-  const options = Object.entries(OVERLAPS).map(
-    ([value, { label }]) => html`<option value="${value}"${value === 'day' && html` selected`}>${label}</option>`,
-  );
+  const choices = Object.entries(OVERLAPS).map(([value, { label }]): Choice => [value, label]);
   return html`<section aria-labelledby="rotate">
 <h2 id="rotate">Rotate key</h2>
 <p>Create a replacement with the same settings. The old key keeps working while you switch.</p>
 ${form(
   visit,
   `${PATH}/${key.id}/rotate`,
-  html`<div class="field"><label for="overlap">Old key expires</label>
-<select id="overlap" name="overlap">${options}</select></div>
+  html`${selectField({ name: 'overlap', label: 'Old key expires', choices, chosen: 'day' })}
 <p class="actions"><button class="button quiet" type="submit">Rotate key</button></p>`,
   'stacked',
 )}

@@ -16,7 +16,8 @@ import type { Site } from '../page.ts';
 import { entryList } from '../tables.ts';
 import { factsList } from '../tiles.ts';
 import { MARKETPLACE_LABEL } from '../usage/key-label.ts';
-import { count, time } from './fields.ts';
+import { type Choice, count, time } from './fields.ts';
+import { dayField, filterForm, filterSelect, keySelect } from './filter-form.ts';
 import { form, seeOther, sendPrivate } from './frame.ts';
 import { bytesLabel } from './request-pages.ts';
 import { idOf, queryOf, type SignedInRoutes } from './signed-in-routes.ts';
@@ -44,7 +45,7 @@ export function addRenderPages(routes: SignedInRoutes, { site, store, renderActi
     const keyId = queryOf(visit, 'key');
     const scope = { accountId, ...(keyId !== undefined && { keyId }) };
     const found = await store.renders.list(scope, { ...filterOf(visit), limit: PAGE_SIZE + 1 });
-    const body = html`${filterForm(visit, keys)}${renderTable(found.slice(0, PAGE_SIZE), keys)}${pager(visit, found)}`;
+    const body = html`${renderFilter(visit, keys)}${renderTable(found.slice(0, PAGE_SIZE), keys)}${pager(visit, found)}`;
     return sendPrivate(site, visit, { title: 'Renders', path: PATH, body });
   });
   routes.page(`${PATH}/:id`, async (visit) => {
@@ -87,17 +88,12 @@ function queryWith(visit: SignedInVisit, changes: Readonly<Record<string, string
   return new URLSearchParams(entries).toString();
 }
 
-function filterForm(visit: SignedInVisit, keys: readonly KeySummary[]): Html {
-  const option = (name: string, value: string, label: string): Html =>
-    html`<option value="${value}"${queryOf(visit, name) === value && html` selected`}>${label}</option>`;
-  return html`<form class="filters" method="get" action="${PATH}">
-<div class="field"><label for="status">Status</label><select id="status" name="status">
-<option value="">All</option>${RENDER_STATUSES.map((status) => option('status', status, LABELS[status].label))}</select></div>
-<div class="field"><label for="key">Key</label><select id="key" name="key">
-<option value="">All</option>${keys.map(({ id, name, lastFour }) => option('key', id, `${name} (…${lastFour})`))}</select></div>
-<div class="field"><label for="day">Day (UTC)</label><input id="day" name="day" type="date" value="${queryOf(visit, 'day') ?? ''}"></div>
-<button class="button quiet" type="submit">Filter</button>
-</form>`;
+function renderFilter(visit: SignedInVisit, keys: readonly KeySummary[]): Html {
+  const statuses = RENDER_STATUSES.map((status): Choice => [status, LABELS[status].label]);
+  const fields = html`${filterSelect({ name: 'status', label: 'Status', choices: statuses, chosen: queryOf(visit, 'status') })}
+${keySelect(keys, queryOf(visit, 'key'))}
+${dayField(queryOf(visit, 'day'))}`;
+  return filterForm({ action: PATH, fields });
 }
 
 function renderTable(renders: readonly RenderRecord[], keys: readonly KeySummary[]): Html {

@@ -15,7 +15,8 @@ import { entryList, table } from '../tables.ts';
 import { factsList } from '../tiles.ts';
 import { MARKETPLACE_LABEL, PLAYGROUND_LABEL } from '../usage/key-label.ts';
 import { toCsv } from './csv.ts';
-import { count, problem, secondsTime } from './fields.ts';
+import { type Choice, count, field, problem, secondsTime } from './fields.ts';
+import { dayField, filterForm, filterSelect, keySelect } from './filter-form.ts';
 import { PRIVATE_HEADERS, seeOther, sendPrivate, type Tab } from './frame.ts';
 import { queryOf, type SignedInRoutes } from './signed-in-routes.ts';
 
@@ -78,7 +79,7 @@ export function addRequestViews(
     }
     const keys = await store.keys.list(view.accountId);
     const found = await store.requests.list(view.accountId, { ...filterOf(visit), count: PAGE_SIZE + 1 });
-    const body = html`${view.before}${filterForm(visit, view.path, keys)}
+    const body = html`${view.before}${requestFilter(visit, view.path, keys)}
 ${id !== undefined && problem(`No request of the last 30 days has the ID ${id}.`)}
 <div data-refresh>${requestTable(found.slice(0, PAGE_SIZE), keys, view.path)}</div>${pager(visit, found, view.path, isOwn)}`;
     return sendPrivate(site, visit, { ...view, path: tab, body, modules: ['refresh.js'] });
@@ -119,19 +120,14 @@ function queryWith(visit: SignedInVisit, changes: Readonly<Record<string, string
   return new URLSearchParams(entries).toString();
 }
 
-function filterForm(visit: SignedInVisit, path: string, keys: readonly KeySummary[]): Html {
-  const option = (name: string, value: string, label: string): Html =>
-    html`<option value="${value}"${queryOf(visit, name) === value && html` selected`}>${label}</option>`;
-  return html`<form class="filters" method="get" action="${path}">
-<div class="field"><label for="status">Status</label><select id="status" name="status">
-<option value="">All</option>${Object.entries(STATUSES).map(([value, { label }]) => option('status', value, label))}</select></div>
-<div class="field"><label for="key">Key</label><select id="key" name="key">
-<option value="">All</option>${keys.map(({ id, name, lastFour }) => option('key', id, `${name} (…${lastFour})`))}</select></div>
-<div class="field"><label for="day">Day (UTC)</label><input id="day" name="day" type="date" value="${queryOf(visit, 'day') ?? ''}"></div>
-<div class="field"><label for="id">Request or render ID</label><input id="id" name="id" type="text" autocomplete="off" spellcheck="false" value="${queryOf(visit, 'id') ?? ''}"></div>
-<label class="check"><input type="checkbox" name="polls" value="on"${queryOf(visit, 'polls') !== undefined && html` checked`}> Polling</label>
-<button class="button quiet" type="submit">Filter</button>
-</form>`;
+function requestFilter(visit: SignedInVisit, path: string, keys: readonly KeySummary[]): Html {
+  const statuses = Object.entries(STATUSES).map(([value, { label }]): Choice => [value, label]);
+  const fields = html`${filterSelect({ name: 'status', label: 'Status', choices: statuses, chosen: queryOf(visit, 'status') })}
+${keySelect(keys, queryOf(visit, 'key'))}
+${dayField(queryOf(visit, 'day'))}
+${field({ name: 'id', label: 'Request or render ID', value: queryOf(visit, 'id') ?? '', autocomplete: 'off', required: false })}
+<label class="check"><input type="checkbox" name="polls" value="on"${queryOf(visit, 'polls') !== undefined && html` checked`}> Polling</label>`;
+  return filterForm({ action: path, fields });
 }
 
 function requestTable(requests: readonly LoggedRequest[], keys: readonly KeySummary[], path: string): Html {

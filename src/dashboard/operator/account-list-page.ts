@@ -7,7 +7,8 @@ import { must } from '../../primitives/must.ts';
 import type { AccountSummary } from '../../store/accounts/accounts.ts';
 import type { Store } from '../../store/store.ts';
 import { type CsvValue, toCsv } from '../account/csv.ts';
-import { count, field, time } from '../account/fields.ts';
+import { type Choice, count, field, time } from '../account/fields.ts';
+import { filterForm, filterSelect } from '../account/filter-form.ts';
 import { sendPrivate } from '../account/frame.ts';
 import { queryOf } from '../account/signed-in-routes.ts';
 import { sendCsv } from '../account/usage-page.ts';
@@ -81,7 +82,7 @@ export async function accountListPage(
   const rows = await Promise.all(ids.slice(0, PAGE_SIZE).map(async (id) => await accountRow(store, plans, id)));
   const last = ids[PAGE_SIZE - 1];
   const older = ids.length > PAGE_SIZE && last !== undefined;
-  const body = html`${filterForm(plans, search)}
+  const body = html`${accountFilter(plans, search)}
 ${rows.length === 0 ? html`<p>No accounts found.</p>` : entryList('Accounts', COLUMNS, rows)}
 ${older && html`<p class="actions"><a class="button quiet" href="${PATH}?${queryFor(search, last)}">Older</a></p>`}
 ${rows.length > 0 && html`<p class="small"><a href="${CSV_PATH}?${queryFor(search)}">Export accounts (CSV)</a> (up to ${count(EXPORT_ACCOUNTS)})</p>`}
@@ -117,17 +118,12 @@ export async function accountCsv(
   return sendCsv(visit, 'storybar-accounts.csv', toCsv(CSV_COLUMNS, rows));
 }
 
-function filterForm(plans: PlanBook, { text, plan, state }: Search): Html {
-  const option = (value: string, label: string, isSelected: boolean): Html =>
-    html`<option value="${value}"${isSelected && html` selected`}>${label}</option>`;
-  return html`<form class="filters" method="get" action="${PATH}" role="search">
-${field({ name: 'q', label: 'Name, email or ID', type: 'search', value: text, autocomplete: 'off', required: false })}
-<div class="field"><label for="plan">Plan</label><select id="plan" name="plan"><option value="">All</option>
-${plans.plans.map(({ name, title }) => option(name, title, name === plan))}</select></div>
-<div class="field"><label for="state">Status</label><select id="state" name="state"><option value="">All</option>
-${Object.entries(STATES).map(([value, label]) => option(value, label, value === state))}</select></div>
-<button class="button" type="submit">Search</button>
-</form>`;
+function accountFilter(plans: PlanBook, { text, plan, state }: Search): Html {
+  const titles = plans.plans.map(({ name, title }): Choice => [name, title]);
+  const fields = html`${field({ name: 'q', label: 'Name, email or ID', type: 'search', value: text, autocomplete: 'off', required: false })}
+${filterSelect({ name: 'plan', label: 'Plan', choices: titles, chosen: plan })}
+${filterSelect({ name: 'state', label: 'Status', choices: Object.entries(STATES), chosen: state })}`;
+  return filterForm({ action: PATH, fields, button: 'Search' });
 }
 
 async function accountRow(store: AccountListDependencies['store'], plans: PlanBook, id: string): Promise<ListEntry> {

@@ -6,7 +6,7 @@ import { AppError } from '../../errors.ts';
 import type { AccountSummary } from '../../store/accounts/accounts.ts';
 import type { KeySummary } from '../../store/accounts/keys.ts';
 import type { Store } from '../../store/store.ts';
-import { count, field, standingProblem, time } from '../account/fields.ts';
+import { type Choice, count, field, selectField, standingProblem, time } from '../account/fields.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';
 import { maskedKey, stateOf } from '../account/key-pages.ts';
 import { idOf, type SignedInRoutes } from '../account/signed-in-routes.ts';
@@ -187,16 +187,13 @@ ${field(reason)}
 
 function planSection(visit: SignedInVisit, plans: PlanBook, account: AccountSummary): Html {
   const lock = planLock(account);
-  const options = plans.plans.map(
-    ({ name, title }) =>
-      html`<option value="${name}"${name === account.subscription?.plan && html` selected`}>${title}</option>`,
-  );
+  const choices = plans.plans.map(({ name, title }): Choice => [name, title]);
   const content =
     lock === undefined
       ? form(
           visit,
           `${PATH}/${encodeURIComponent(account.id)}/plan`,
-          html`<div class="field"><label for="plan">Plan</label><select id="plan" name="plan">${options}</select></div>
+          html`${selectField({ name: 'plan', label: 'Plan', choices, chosen: account.subscription?.plan })}
 <fieldset class="choices"><legend>Effective</legend>
 <label><input type="radio" name="when" value="now" checked> Immediately</label>
 <label><input type="radio" name="when" value="next period"> Next billing period</label>

@@ -2,7 +2,8 @@
 
 import type { AuditEntry, AuditFilter } from '../../store/audit.ts';
 import type { Store } from '../../store/store.ts';
-import { field, secondsTime } from '../account/fields.ts';
+import { field, secondsTime, selectField } from '../account/fields.ts';
+import { filterForm, filterSelect } from '../account/filter-form.ts';
 import { sendPrivate } from '../account/frame.ts';
 import { type SignedInRoutes, queryOf } from '../account/signed-in-routes.ts';
 import { type Html, html } from '../html.ts';
@@ -30,6 +31,11 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'webhook.': 'Webhooks',
 };
 
+const ACTING_AS = [
+  ['', 'User'],
+  ['operator', 'Operator'],
+] as const;
+
 export function addAuditPage(routes: SignedInRoutes, site: Site, store: AuditStore): void {
   routes.page(PATH, async (visit) => {
     const filter = await filterOf(store, visit);
@@ -40,7 +46,7 @@ export function addAuditPage(routes: SignedInRoutes, site: Site, store: AuditSto
     const older = entries.length > PAGE_SIZE && last && olderQuery(visit, last);
     const accountId = queryOf(visit, 'account');
     const body = html`${accountId !== undefined && html`<p>For <a href="/operator/accounts/${encodeURIComponent(accountId)}">one account</a>. <a href="${PATH}">Show all</a></p>`}
-${filterForm(visit)}
+${auditFilter(visit)}
 ${auditTable(shown, await namesIn(store, shown))}
 ${older && html`<p class="actions"><a class="button quiet" href="${PATH}?${older}">Older</a></p>`}`;
     return sendPrivate(site, visit, { title: 'Audit log', path: PATH, body });
@@ -71,18 +77,13 @@ async function actorOf(users: Store['users'], typed: string, visit: SignedInVisi
   return `${queryOf(visit, 'as') === 'operator' ? 'operator' : 'user'}:${user.id}`;
 }
 
-function filterForm(visit: SignedInVisit): Html {
-  const action = queryOf(visit, 'action');
+function auditFilter(visit: SignedInVisit): Html {
   const accountId = queryOf(visit, 'account');
-  const as = queryOf(visit, 'as');
-  return html`<form class="filters" method="get" action="${PATH}">
-${accountId !== undefined && html`<input type="hidden" name="account" value="${accountId}">`}
-<div class="field"><label for="action">Changes of</label><select id="action" name="action"><option value="">All</option>
-${Object.entries(ACTIONS).map(([value, label]) => html`<option value="${value}"${value === action && html` selected`}>${label}</option>`)}</select></div>
+  const fields = html`${accountId !== undefined && html`<input type="hidden" name="account" value="${accountId}">`}
+${filterSelect({ name: 'action', label: 'Changes of', choices: Object.entries(ACTIONS), chosen: queryOf(visit, 'action') })}
 ${field({ name: 'actor', label: 'Made by (email)', value: queryOf(visit, 'actor') ?? '', autocomplete: 'off', required: false })}
-<div class="field"><label for="as">Acting as</label><select id="as" name="as"><option value="">User</option><option value="operator"${as === 'operator' && html` selected`}>Operator</option></select></div>
-<button class="button quiet" type="submit">Filter</button>
-</form>`;
+${selectField({ name: 'as', label: 'Acting as', choices: ACTING_AS, chosen: queryOf(visit, 'as') })}`;
+  return filterForm({ action: PATH, fields });
 }
 
 function olderQuery(visit: SignedInVisit, { seq }: AuditEntry): string {

@@ -10,7 +10,7 @@ import { requestBaseUrl } from '../../http/transport/request-base-url.ts';
 import { MAX_MEMBERS } from '../../store/people/members.ts';
 import type { Store } from '../../store/store.ts';
 import { addressOf } from '../../store/people/user.ts';
-import { field } from '../account/fields.ts';
+import { type Choice, field, selectField } from '../account/fields.ts';
 import { form, seeOther } from '../account/frame.ts';
 import { INVALID_EMAIL } from '../account/public-forms.ts';
 import { idOf, type SignedInRoutes } from '../account/signed-in-routes.ts';
@@ -76,14 +76,14 @@ async function invite(dependencies: InviteDependencies, visit: SignedInVisit, ty
 
 /** The section of the list of accounts. */
 export function newAccountSection(visit: SignedInVisit, plans: PlanBook): Html {
-  const options = plans.plans.map(({ name, title }) => html`<option value="${name}">${title}</option>`);
+  const choices = plans.plans.map(({ name, title }): Choice => [name, title]);
   return html`<section aria-labelledby="new-account"><h2 id="new-account">New account</h2>
 <p>For a customer who doesn’t sign up. Invite its users from its page. Nothing is charged for the plan.</p>
 ${form(
   visit,
   PATH,
   html`${field({ name: 'name', label: 'Name', autocomplete: 'off', maxLength: MAX_NAME })}
-<div class="field"><label for="new-plan">Plan</label><select id="new-plan" name="plan">${options}</select></div>
+${selectField({ id: 'new-plan', name: 'plan', label: 'Plan', choices, chosen: undefined })}
 <p class="actions"><button class="button quiet" type="submit">Create account</button></p>`,
   'stacked',
 )}

@@ -3,6 +3,8 @@
 import type { Period } from '../../account/period.ts';
 import type { KeySummary } from '../../store/accounts/keys.ts';
 import type { RenderKind, UsageDetail } from '../../store/ledger/usage-details.ts';
+import { selectField } from '../account/fields.ts';
+import { filterForm, filterSelect, keySelect } from '../account/filter-form.ts';
 import { dayAfter } from '../account/outcomes.ts';
 import { queryOf } from '../account/signed-in-routes.ts';
 import { type Html, html } from '../html.ts';
@@ -68,16 +70,9 @@ export function usageFilterForm(
   keys: readonly KeySummary[],
   period: Period | undefined,
 ): Html {
-  const option = (value: string, label: string, isSelected: boolean): Html =>
-    html`<option value="${value}"${isSelected && html` selected`}>${label}</option>`;
   const ranges = Object.entries(RANGES).filter(([name]) => name !== 'period' || period !== undefined);
-  return html`<form class="filters" method="get" action="${action}">
-<div class="field"><label for="range">Range</label><select id="range" name="range">
-${ranges.map(([name, label]) => option(name, label, name === range))}</select></div>
-<div class="field"><label for="key">Key</label><select id="key" name="key">
-<option value="">All</option>${keys.map((key) => option(key.id, `${key.name} (…${key.lastFour})`, key.id === keyId))}</select></div>
-<div class="field"><label for="kind">Type</label><select id="kind" name="kind">
-<option value="">All</option>${Object.entries(KIND_LABELS).map(([value, label]) => option(value, label, value === kind))}</select></div>
-<button class="button quiet" type="submit">Show</button>
-</form>`;
+  const fields = html`${selectField({ name: 'range', label: 'Range', choices: ranges, chosen: range })}
+${keySelect(keys, keyId)}
+${filterSelect({ name: 'kind', label: 'Type', choices: Object.entries(KIND_LABELS), chosen: kind })}`;
+  return filterForm({ action, fields, button: 'Show' });
 }

@@ -3,7 +3,8 @@
 import { SENT_EVENTS } from '../../api/webhook-schemas.ts';
 import { MAX_SENT_TOGETHER } from '../../webhooks/webhook-changes.ts';
 import type { DeliveryFilter, WebhookDelivery, WebhookEndpoint } from '../../store/webhooks/webhook.ts';
-import { count } from '../account/fields.ts';
+import { type Choice, count } from '../account/fields.ts';
+import { filterForm, filterSelect } from '../account/filter-form.ts';
 import { form } from '../account/frame.ts';
 import { type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
@@ -39,19 +40,13 @@ export function deliveryFilterForm(
   { endpointId, type, status }: DeliveryFilter,
   endpoints: readonly WebhookEndpoint[],
 ): Html {
-  const select = (name: string, label: string, chosen: string | undefined, options: Readonly<Record<string, string>>) =>
-    html`<div class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}">
-<option value="">All</option>${Object.entries(options).map(
-      ([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`,
-    )}</select></div>`;
   const urls: Record<string, string> = Object.fromEntries(endpoints.map(({ id, url }) => [id, url]));
   if (endpointId !== undefined) urls[endpointId] ??= 'Deleted endpoint';
-  return html`<form class="filters" method="get" action="${path}">
-${select('endpoint', 'Endpoint', endpointId, urls)}
-${select('event', 'Event', type, Object.fromEntries(SENT_EVENTS.map((event) => [event, event])))}
-${select('status', 'Status', status, STATUSES)}
-<button class="button quiet" type="submit">Filter</button>
-</form>`;
+  const events = SENT_EVENTS.map((event): Choice => [event, event]);
+  const fields = html`${filterSelect({ name: 'endpoint', label: 'Endpoint', choices: Object.entries(urls), chosen: endpointId })}
+${filterSelect({ name: 'event', label: 'Event', choices: events, chosen: type })}
+${filterSelect({ name: 'status', label: 'Status', choices: Object.entries(STATUSES), chosen: status })}`;
+  return filterForm({ action: path, fields });
 }
 
 /** The filter is sent along, so that only the deliveries which the page is about are sent again. */

@@ -2,7 +2,7 @@
 
 import { MAX_ENDPOINTS } from '../../webhooks/webhook-changes.ts';
 import { WEBHOOK_EVENTS, type WebhookEndpoint, type WebhookSecret } from '../../store/webhooks/webhook.ts';
-import { field, time } from '../account/fields.ts';
+import { type Choice, field, selectField, time } from '../account/fields.ts';
 import { form } from '../account/frame.ts';
 import { keyBlock } from '../account/key-block.ts';
 import { OVERLAPS } from '../account/key-changes.ts';
@@ -125,16 +125,13 @@ ${old.map(({ expiresAt }) => html`<p class="small">The previous secret is used t
 }
 
 function rotateForm(visit: SignedInVisit, action: string): Html {
-  const options = Object.entries(OVERLAPS).map(
-    ([value, { label }]) => html`<option value="${value}"${value === 'day' && html` selected`}>${label}</option>`,
-  );
+  const choices = Object.entries(OVERLAPS).map(([value, { label }]): Choice => [value, label]);
   return html`<details class="as-table"><summary>Rotate secret</summary>
 <p>Creates a new secret. Until the old one expires, webhooks are signed with both.</p>
 ${form(
   visit,
   action,
-  html`<div class="field"><label for="overlap">Old secret expires</label>
-<select id="overlap" name="overlap">${options}</select></div>
+  html`${selectField({ name: 'overlap', label: 'Old secret expires', choices, chosen: 'day' })}
 <p class="actions"><button class="button quiet" type="submit">Rotate secret</button></p>`,
   'stacked',
 )}</details>`;
