@@ -12,13 +12,13 @@ import { componentsPage } from './components-page.ts';
 import { contactPage, type PlainPage, plainPage } from './docs/plain-pages.ts';
 import { addPublicDocuments } from './docs/public-documents.ts';
 import type { SearchSection } from './browser/search-ranking.ts';
-import { searchIndex } from './docs/search-index.ts';
+import { searchIndex, type SitePage } from './docs/search-index.ts';
 import { shareImagePath } from './docs/share-images.ts';
 import { tryItForm } from './docs/try-it.ts';
 import { frontPage } from './front-page.ts';
 import { guidePath } from './guide-files.ts';
 import { addStatusPages } from './incidents/status-routes.ts';
-import { STATUS_PATH } from './incidents/status-page.ts';
+import { STATUS_PATH, STATUS_SUMMARY } from './incidents/status-page.ts';
 import { type Guide, guidePage } from './guides.ts';
 import type { SessionGuard } from './identity/session-guard.ts';
 import { type Page, sendPublicPage, type Site } from './page.ts';
@@ -79,6 +79,12 @@ export function publicTitles(dependencies: PublicPagesDependencies): ReadonlyMap
   return new Map([...titles, [STATUS_PATH, 'Status'], ['/', 'Story-style captions. One API call.']]);
 }
 
+/** The pages that the search of the documentation finds, too. */
+function sitePagesOf(pages: ReadonlyMap<string, PageFor>): SitePage[] {
+  const made = ['/pricing', '/contact'].map((path) => pages.get(path)?.(LOCAL_URL));
+  return [STATUS_SUMMARY, ...made.filter((page) => page !== undefined)];
+}
+
 export function publicPages(dependencies: PublicPagesDependencies): RouteGroup {
   const { site, guides, plainPages, publicUrl, sessionGuard } = dependencies;
   const pages = pagesOf(dependencies);
@@ -98,7 +104,7 @@ export function publicPages(dependencies: PublicPagesDependencies): RouteGroup {
       app.get('/docs/*', () => {
         throw new AppError('not_found', "That guide doesn't exist.");
       });
-      const index = (): SearchSection[] => searchIndex(guides, plainPages);
+      const index = (): SearchSection[] => searchIndex(guides, plainPages, sitePagesOf(pages));
       addPublicDocuments(app, { ...dependencies, index, paths: [...pages.keys(), STATUS_PATH], baseUrlOf });
       app.get(SAMPLE_PHOTO_PATH, (_request, reply) => {
         const headers = { 'content-type': 'image/jpeg', 'cache-control': 'public, max-age=300' };

@@ -204,6 +204,28 @@ describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, () => {
     await page.context().close();
   });
 
+  it('the search works with the keyboard alone', async () => {
+    const { page, complaints } = await visit(browser, server.url);
+    await page.goto('/docs/limits');
+    await page.locator('#search:enabled').waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('verify webhook');
+    const results = page.locator('[data-search-results] a');
+    await results.nth(1).waitFor();
+    const focused = async (): Promise<string | null> =>
+      await page.evaluate<string | null>('document.activeElement.getAttribute("href")');
+    await page.keyboard.press('ArrowDown');
+    expect(await focused()).toBe(await results.nth(0).getAttribute('href'));
+    await page.keyboard.press('ArrowDown');
+    expect(await focused()).toBe(await results.nth(1).getAttribute('href'));
+    for (let press = 0; press < 3; press += 1) await page.keyboard.press('ArrowUp');
+    expect(await page.evaluate<string>('document.activeElement.id')).toBe('search');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs/webhooks#verify-them');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   it('the search leads on when it finds nothing, and corrects what it can', async () => {
     const { page, complaints } = await visit(browser, server.url);
     await page.goto('/docs/quickstart');

@@ -2,13 +2,15 @@
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { loadPlainPages } from '../docs/plain-pages.ts';
+import { STATUS_SUMMARY } from '../incidents/status-page.ts';
 import { searchIndex } from '../docs/search-index.ts';
 import { loadGuides } from '../guides.ts';
 import { type SearchAnswer, searchOver, stemOf } from './search-ranking.ts';
 
 let search: (query: string) => SearchAnswer;
 beforeAll(async () => {
-  search = searchOver(searchIndex(await loadGuides('docs'), await loadPlainPages('docs', 'CHANGELOG.md', '')));
+  const plainPages = await loadPlainPages('docs', 'CHANGELOG.md', '');
+  search = searchOver(searchIndex(await loadGuides('docs'), plainPages, [STATUS_SUMMARY]));
 });
 
 const QUESTIONS: readonly (readonly [question: string, page: RegExp])[] = [
@@ -45,6 +47,28 @@ const QUESTIONS: readonly (readonly [question: string, page: RegExp])[] = [
   ['python library', /integrations#clients/u],
   ['test without paying', /test-mode|limits|authentication|quickstart/u],
   ['asset_unreachable', /errors|files-from-a-url/u],
+  ['what does a two minute video cost', /limits#credits/u],
+  ['how expensive is a minute of video', /limits#credits/u],
+  ['hex colour', /docs#styles/u],
+  ['cross origin request blocked', /docs#from-a-web-page/u],
+  ['how big can my video be', /limits#formats/u],
+  ['poster frame', /docs#covers/u],
+  ['karaoke animation', /word-captions#highlights/u],
+  ['automatic subtitles', /speech-captions/u],
+  ['show text from second 2 to 5', /timed-captions#captions-with-times/u],
+  ['is there a php sdk', /integrations#clients/u],
+  ['chatgpt', /integrations#clients/u],
+  ['rapidapi', /marketplace/u],
+  ['make.com', /docs\/make/u],
+  ['bulk processing of a csv', /asynchronous#batches/u],
+  ['rotate a leaked key', /docs#authentication/u],
+  ['passkey', /dashboard#security/u],
+  ['invite my team', /dashboard#members-and-roles/u],
+  ['smtp settings', /dashboard#send-email/u],
+  ['store the result in s3', /buckets/u],
+  ['dry run', /docs#layout/u],
+  ['uptime', /status/u],
+  ['status page', /status/u],
 ];
 
 describe('the search', () => {
@@ -58,6 +82,16 @@ describe('the search', () => {
     expect(corrected).toBe('idempotency webhook');
     expect(results.length).toBeGreaterThan(0);
     expect(search('webhooks').corrected).toBeUndefined();
+    expect(search('postgres').corrected).toBeUndefined();
+  });
+
+  it('shows words instead of stems as corrections', () => {
+    expect(search('opacty').corrected).toBe('opacity');
+    expect(search('vidoe').corrected).toBe('video');
+  });
+
+  it.each(['team', 'poster', 'fade', 'claude'])('doesn’t take %s for a similar word', (word) => {
+    expect(search(word).corrected).toBeUndefined();
   });
 
   it('finds words while they are typed', () => {

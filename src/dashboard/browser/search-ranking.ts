@@ -23,41 +23,61 @@ export interface SearchAnswer {
 
 /** Words that readers use for the same thing. The groups are about our docs, not about English. */
 const SYNONYMS: readonly string[] = [
-  'cost price pricing credit charge pay fee expensive cheap money billing',
-  'color colour style look theme preset rgb hex',
+  'cost price pricing credit charge pay fee expensive cheap money billing refund',
+  'second minute hour duration length',
+  'color colour style theme preset rgb hex',
   'opacity opaque transparent transparency alpha background',
-  'cors origin browser frontend javascript',
+  'cors origin browser frontend',
   'heic iphone apple avif photo image picture',
   'docker container kubernetes selfhost host deploy install compose',
-  'batch bulk many multiple several',
+  'batch bulk many multiple several mass zip csv spreadsheet',
   'maximum max limit size large big megabyte mb cap',
   'subtitle srt vtt webvtt cue caption closed',
-  'timed time start end timing timestamp when',
+  'timed time start end timing timestamp when delay later',
   'timeout deadline slow hang',
   'retry idempotent idempotency repeat again resend duplicate',
   'kept keep retention retain store stored delete deleted forget expire',
   'verify signature signed secret hmac genuine authenticity',
   'bold weight font typeface',
   'position place top bottom placement coordinate where',
-  'tiktok reels shorts stories story instagram youtube safe area margin',
+  'center centre align alignment middle',
+  'crop fit square aspect ratio vertical portrait landscape resize',
+  'cover thumbnail poster still frame',
+  'speech voice spoken auto automatic automatically transcribe transcription dictate',
+  'preview layout measure dry estimate',
+  'tiktok reels shorts stories story instagram youtube safe unsafe area zone margin',
   'video clip movie mov mp4',
   'format jpeg jpg png webp output filetype',
   'key token auth authentication authorize bearer credential',
+  'rotate renew replace revoke leaked leak stolen exposed',
   'postgres postgresql database sqlite sql',
   'cancel abort stop',
-  'plan upgrade subscription tier',
+  'plan upgrade subscription tier annual yearly monthly quota allowance',
   'invoice receipt vat stripe payment card',
-  'sdk client library package npm pip',
+  'sdk client library package npm pip php ruby golang java csharp dotnet rust kotlin swift openapi',
+  'mcp ai agent assistant llm chatgpt claude gpt cursor',
+  'cli terminal shell command bash',
+  'member team invite colleague role permission owner seat',
+  'marketplace rapidapi',
+  'bucket s3 presigned azure blob gcs r2 minio storage',
+  'logo brand',
+  'save saved reuse template',
+  'highlight karaoke pop animation animate fade effect',
+  'json multipart form encoding base64 body',
+  'contact support help question email',
+  'backup restore dump snapshot',
+  'monitoring metric prometheus grafana alert dashboard',
+  'proxy nginx haproxy caddy tls https certificate',
   'typescript javascript node js',
   'url link remote fetch download address',
-  'test sandbox free trial watermark demo',
+  'test sandbox free trial demo',
   'webhook callback notification event notify',
   'async asynchronous background queue poll job long',
   'privacy gdpr personal data legal',
   'status uptime sla health available outage',
   'upload send post file asset attach',
   'zapier make n8n nocode automation integration workflow',
-  'error problem fail failure wrong fault code',
+  'error problem fail failure wrong fault code blocked broken refused',
   'rate throttle 429 limit',
   'rtl arabic hebrew bidi direction language script',
   'smtp email mail',
@@ -66,7 +86,7 @@ const SYNONYMS: readonly string[] = [
 ];
 
 const STOP_WORDS = new Set(
-  'a an and are as at be by can do does for from get has have how i if in into is it me my of on or our should that the there this to use using want was what which will with you your'.split(
+  'a an and any are as at be by can do does for from get has have how i if in into is it make me much my need not of on one or our please should that the there this to two use using want was what which will with you your'.split(
     ' ',
   ),
 );
@@ -76,9 +96,13 @@ const PAGE_POINTS = 2.5;
 /** How fast a word that occurs more often counts less, and how much the length of a section matters (BM25). */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.6;
-const SYNONYM_SHARE = 0.45;
+/** How much a synonym counts for a word that the docs use themselves, and for one that they don't. */
+const SYNONYM_SHARE = 0.4;
+const ONLY_SYNONYM_SHARE = 0.8;
 const PREFIX_SHARE = 0.6;
 const MAX_RESULTS = 8;
+/** From this length of its stem on, a word has few others that are similar. */
+const LONG_WORD = 7;
 /** Results below this share of the best are noise. */
 const MIN_SHARE = 0.12;
 
@@ -90,6 +114,9 @@ interface Indexed {
   readonly length: number;
 }
 
+/** The stems that the docs and the synonyms have, each with a word that readers know it by. */
+type Vocabulary = ReadonlyMap<string, string>;
+
 /** What stands for a word of the query: stems with how much each counts. */
 type Term = ReadonlyMap<string, number>;
 
@@ -99,6 +126,7 @@ export function searchOver(sections: readonly SearchSection[]): (query: string) 
   for (const { counts } of indexed) {
     for (const stem of counts.keys()) frequency.set(stem, (frequency.get(stem) ?? 0) + 1);
   }
+  const vocabulary = vocabularyOf(sections);
   const averageLength = indexed.reduce((sum, { length }) => sum + length, 0) / Math.max(1, indexed.length);
   const rarity = (stem: string): number => Math.log(1 + indexed.length / (1 + (frequency.get(stem) ?? 0)));
   const points = (entry: Indexed, stem: string): number => {
@@ -115,7 +143,7 @@ export function searchOver(sections: readonly SearchSection[]): (query: string) 
     const words = typed.filter((word) => !STOP_WORDS.has(word));
     const known = (words.length > 0 ? words : typed).map((word, index, all) => {
       const isLast = index === all.length - 1 && !/\s$/u.test(query);
-      return correct(word, frequency, isLast);
+      return correct(word, vocabulary, isLast);
     });
     const terms = known.map((word, index) => termOf(word, frequency, index === known.length - 1));
     const scored = indexed
@@ -159,32 +187,54 @@ function indexSection(section: SearchSection): Indexed {
   return { section, title: new Set(title), page: new Set(page), counts, length: text.length };
 }
 
+/** The shortest form of a word is the one that is shown. */
+function vocabularyOf(sections: readonly SearchSection[]): Vocabulary {
+  const vocabulary = new Map<string, string>();
+  const words = sections.flatMap(({ page, title, text }) => wordsOf(`${page} ${title} ${text}`));
+  for (const word of [...words, ...SYNONYMS.flatMap((group) => group.split(' '))]) {
+    const stem = stemOf(word);
+    const known = vocabulary.get(stem);
+    if (known === undefined || word.length < known.length) vocabulary.set(stem, word);
+  }
+  return vocabulary;
+}
+
 function termOf(word: string, frequency: ReadonlyMap<string, number>, isLast: boolean): Term {
   const stem = stemOf(word);
+  const share = frequency.has(stem) ? SYNONYM_SHARE : ONLY_SYNONYM_SHARE;
   const term = new Map<string, number>();
   // While a word is being typed, its beginning stands for every word that starts with it.
   if (isLast && word.length > 2) {
     for (const known of frequency.keys()) if (known.startsWith(word)) term.set(known, PREFIX_SHARE);
   }
   for (const group of SYNONYM_STEMS) {
-    if (group.has(stem)) for (const other of group) term.set(other, SYNONYM_SHARE);
+    if (group.has(stem)) for (const other of group) term.set(other, share);
   }
   return term.set(stem, 1);
 }
 
 /** The nearest known word, if a word is neither known nor the beginning or a synonym of one. */
-function correct(word: string, frequency: ReadonlyMap<string, number>, isLast: boolean): string {
+function correct(word: string, vocabulary: Vocabulary, isLast: boolean): string {
   const stem = stemOf(word);
-  if (frequency.has(stem) || word.length < 4 || SYNONYM_STEMS.some((group) => group.has(stem))) return word;
-  if (isLast && [...frequency.keys()].some((known) => known.startsWith(word))) return word;
+  if (vocabulary.has(stem) || word.length < 4 || SYNONYM_STEMS.some((group) => group.has(stem))) return word;
+  if (isLast && [...vocabulary.keys()].some((known) => known.startsWith(word))) return word;
   let nearest = word;
-  let distance = word.length > 6 ? 3 : 2;
-  for (const known of [...frequency.keys(), ...SYNONYM_STEMS.flatMap((group) => [...group])]) {
+  let distance = stem.length >= LONG_WORD ? 3 : 2;
+  for (const [known, form] of vocabulary) {
     // A misspelled word nearly always begins with the right letter.
-    const far = stem[0] === known[0] ? editDistance(stem, known, distance) : distance;
-    if (far < distance) [nearest, distance] = [known, far];
+    const far = stem[0] === known[0] && mayBeMeant(stem, known) ? editDistance(stem, known, distance) : distance;
+    if (far < distance) [nearest, distance] = [form, far];
   }
   return nearest;
+}
+
+/**
+ * In a short word, a letter in the place of another makes another word (`team`, `term`), so only missing, additional and swapped
+ * letters count as mistakes.
+ */
+function mayBeMeant(stem: string, known: string): boolean {
+  const letters = (word: string): string => [...word].toSorted().join('');
+  return stem.length >= LONG_WORD || stem.length !== known.length || letters(stem) === letters(known);
 }
 
 /** A name such as `asset_url` counts as itself and as its words. */
@@ -192,6 +242,9 @@ function wordsOf(text: string): string[] {
   return text
     .toLowerCase()
     .replaceAll(/\bself[- ]host/gu, 'selfhost')
+    .replaceAll(/\bcross[- ]origin\b/gu, 'cors')
+    .replaceAll(/\bright[- ]to[- ]left\b/gu, 'rtl')
+    .replaceAll(/\bmake\.com\b/gu, 'make')
     .replaceAll(/\bno[- ]code/gu, 'nocode')
     .split(/[^\p{L}\p{N}_]+/u)
     .flatMap((word) => (word.includes('_') ? [word, ...word.split('_')] : [word]))

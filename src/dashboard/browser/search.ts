@@ -95,6 +95,17 @@ document.addEventListener('keydown', (event) => {
   event.preventDefault();
   input.focus();
 });
+// Arrow keys move between the field and its results, and Enter opens the first of them, as in other searches.
+find(document, '[role=search]', HTMLElement).addEventListener('keydown', (event) => {
+  const stops: HTMLElement[] = [input, ...list.querySelectorAll('a')];
+  const at = stops.indexOf(document.activeElement as HTMLElement);
+  if (at === -1 || panel.hidden) return;
+  if (event.key === 'Enter' && at === 0) stops[1]?.click();
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step === undefined) return;
+  event.preventDefault();
+  stops[Math.min(Math.max(at + step, 0), stops.length - 1)]?.focus();
+});
 // A section of this page is a place on it, which the panel would cover.
 list.addEventListener('click', (event) => {
   if (event.target instanceof Element && event.target.closest('a') !== null) panel.hidden = true;

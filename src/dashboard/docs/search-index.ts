@@ -3,6 +3,7 @@
 import type { SearchSection } from '../browser/search-ranking.ts';
 import { guidePath } from '../guide-files.ts';
 import type { Guide } from '../guides.ts';
+import type { Page } from '../page.ts';
 import type { PlainPage } from './plain-pages.ts';
 
 interface SearchPage {
@@ -17,7 +18,14 @@ const OPERATOR_WEIGHT = 0.7;
 const PLAIN_WEIGHT = 0.8;
 const CHANGELOG_WEIGHT = 0.3;
 
-export function searchIndex(guides: readonly Guide[], plainPages: readonly PlainPage[]): SearchSection[] {
+/** A page of the site beside the documentation that answers questions, such as the prices. */
+export type SitePage = Pick<Page, 'path' | 'title' | 'description'> & Partial<Pick<Page, 'body'>>;
+
+export function searchIndex(
+  guides: readonly Guide[],
+  plainPages: readonly PlainPage[],
+  sitePages: readonly SitePage[] = [],
+): SearchSection[] {
   const pages: SearchPage[] = [
     ...guides.map(({ slug, title, body, group }) => ({
       path: guidePath(slug),
@@ -32,7 +40,12 @@ export function searchIndex(guides: readonly Guide[], plainPages: readonly Plain
       weight: path.startsWith('/changelog') ? CHANGELOG_WEIGHT : PLAIN_WEIGHT,
     })),
   ];
-  return pages.flatMap(sectionsOf);
+  return [...pages.flatMap(sectionsOf), ...sitePages.map(sitePageSection)];
+}
+
+function sitePageSection({ path, title, description, body }: SitePage): SearchSection {
+  const name = title.replace(/ - Storybar$/u, '');
+  return { path, page: name, title: name, text: `${description} ${plainText(body?.text ?? '')}`, weight: 1 };
 }
 
 /** A page is cut at its headings. */

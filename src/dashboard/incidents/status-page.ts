@@ -9,6 +9,13 @@ import { HISTORY_DAYS, historyBars, type HistoryDay, IMPACT_LABELS, incidentArti
 export const STATUS_PATH = '/status';
 export const FEED_PATH = '/status.atom';
 
+/** What the status page is about, also for the search of the documentation. */
+export const STATUS_SUMMARY = {
+  title: 'Status - Storybar',
+  description: 'The current state of the service, its uptime, and its incidents and outages of the last 90 days.',
+  path: STATUS_PATH,
+} as const;
+
 export interface StatusFacts {
   readonly report: HealthReport;
   /** Newest first. Undefined if the database can't be read at the moment. */
@@ -21,9 +28,7 @@ export function statusPage({ report, incidents, history }: StatusFacts): Page {
   const open = incidents?.filter(({ endedAt }) => endedAt === null) ?? [];
   const past = incidents?.filter(({ endedAt }) => endedAt !== null) ?? [];
   return {
-    title: 'Status - Storybar',
-    description: 'The current state of the service, and its incidents of the last 90 days.',
-    path: STATUS_PATH,
+    ...STATUS_SUMMARY,
     styles: ['docs.css', 'account.css'],
     body: html`<article class="narrow plain-page status"><h1>Status</h1>
 ${verdict(
