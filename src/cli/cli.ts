@@ -30,7 +30,7 @@ Usage: storybar <command> [options]
   storybar doctor     Check this installation.
   storybar completion Print a script that completes commands in bash, zsh or fish.
 
-To start, create a key: storybar keys create --plan free --name first
+To start, create a key: storybar keys create --plan business --name first
 "storybar <command> --help" describes a command. Settings are described in docs/configuration.md.
 `;
 
