@@ -79,6 +79,12 @@ export function publicTitles(dependencies: PublicPagesDependencies): ReadonlyMap
   return new Map([...titles, [STATUS_PATH, 'Status'], ['/', 'Story-style captions. One API call.']]);
 }
 
+/** Other names that visitors type. */
+const ALIASES = [
+  ['/plans', '/pricing'],
+  ['/support', '/contact'],
+] as const;
+
 /** The pages that the search of the documentation finds, too. */
 function sitePagesOf(pages: ReadonlyMap<string, PageFor>): SitePage[] {
   const made = ['/pricing', '/contact'].map((path) => pages.get(path)?.(LOCAL_URL));
@@ -98,6 +104,9 @@ export function publicPages(dependencies: PublicPagesDependencies): RouteGroup {
     register: (app) => {
       for (const [path, page] of pages) {
         app.get(path, async (request, reply) => await send(request, reply, page(baseUrlOf(request))));
+      }
+      for (const [alias, path] of ALIASES) {
+        if (pages.has(path)) app.get(alias, (_request, reply) => reply.redirect(path, 308));
       }
       addStatusPages(app, { ...dependencies, send, baseUrlOf });
       app.get('/dev/components', async (request, reply) => await send(request, reply, componentsPage()));

@@ -21,6 +21,7 @@ beforeAll(async () => {
     STORYBAR_PUBLIC_URL: 'https://captions.example.com',
     STORYBAR_SMTP_URL: smtp.url,
     STORYBAR_MAIL_FROM: 'Storybar <captions@example.com>',
+    STORYBAR_CONTACT: 'help@example.com',
   });
   operator = await confirmed('192.0.2.1', 'operator@example.com');
   await server.cli('users', 'promote', 'operator@example.com');
@@ -64,6 +65,24 @@ describe('the overview', () => {
     expect(text).toContain('Waiting renders');
     expect(text).toMatch(/FFmpeg/u);
     expect(text).not.toMatch(/uptime seconds|latency ms|[{}]/u);
+  });
+});
+
+describe('the contact of the operator', () => {
+  it('the plan page leads to the contact for plans that a customer can’t choose', async () => {
+    const { text } = await customer.get('/dashboard/plan');
+    expect(text).toContain('href="/contact">Ask for Pro</a>');
+    expect(text).not.toContain('Ask for Free');
+  });
+
+  it('other names of the pages of prices and contact lead to them', async () => {
+    expect(await customer.get('/plans')).toMatchObject({ status: 308, location: '/pricing' });
+    expect(await customer.get('/support')).toMatchObject({ status: 308, location: '/contact' });
+  });
+
+  it('the search of the documentation finds prices, contact and status', async () => {
+    const index = JSON.parse((await customer.get('/docs/search.json')).text) as { path: string }[];
+    expect(index.map(({ path }) => path)).toEqual(expect.arrayContaining(['/pricing', '/contact', '/status']));
   });
 });
 

@@ -17,7 +17,7 @@ const newVisitor = (): Visitor => {
   visitors += 1;
   return new Visitor(server.url, newAddress());
 };
-const recoveryCodesIn = (text: string): string[] => text.match(/(?:[a-z2-7]{4}-){3}[a-z2-7]{4}/gu) ?? [];
+const recoveryCodesIn = (text: string): string[] => [...new Set(text.match(/(?:[a-z2-7]{4}-){3}[a-z2-7]{4}/gu))];
 const isSignedIn = async (visitor: Visitor): Promise<boolean> => (await visitor.get('/dashboard')).status === 200;
 
 interface Protected {
@@ -72,6 +72,9 @@ describe('turning two-factor authentication on', () => {
     });
     const on = await visitor.submit(PATH, { secret, code: codeOf(secret), password: PASSWORD });
     expect(recoveryCodesIn(on.text)).toHaveLength(10);
+    const file =
+      /href="data:text\/plain;charset=utf-8,(?<text>[^"]+)" download=/u.exec(on.text)?.groups?.['text'] ?? '';
+    expect(decodeURIComponent(file).trim().split('\n')).toEqual(recoveryCodesIn(on.text));
     expect([await isSignedIn(visitor), await isSignedIn(other)]).toEqual([true, false]);
     expect((await visitor.get(PATH)).text).toContain('10 recovery codes are left');
   });

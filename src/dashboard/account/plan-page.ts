@@ -33,6 +33,13 @@ export interface PlanDependencies {
   readonly publicUrl: string;
 }
 
+/** How customers get plans on this server. */
+interface Ways {
+  readonly billing: Billing;
+  /** True if the operator has published a way to ask for a plan. */
+  readonly hasContact: boolean;
+}
+
 const PATH = '/dashboard/plan';
 
 export function addPlanPages(routes: SignedInRoutes, dependencies: PlanDependencies): void {
@@ -44,7 +51,7 @@ export function addPlanPages(routes: SignedInRoutes, dependencies: PlanDependenc
     const body = html`${problem(fault)}
 ${!billing.takesPayments && html`<p class="note">This server takes no payments. You can choose a free plan. Ask the operator for the others.</p>`}
 ${state === 'suspended' && standingProblem('This account is suspended. Contact support.')}
-${planBody(visit, plans, subscription, billing)}`;
+${planBody(visit, plans, subscription, { billing, hasContact: site.hasContact })}`;
     const note = noteFor(queryOf(visit, 'done'), plans, subscription);
     const status = fault === undefined ? 200 : 422;
     return sendPrivate(site, visit, { title: 'Plan', path: PATH, body, note, styles: ['front.css'], status });
@@ -117,20 +124,15 @@ function leaveFor(site: Site, visit: SignedInVisit, destination: 'checkout' | 'b
   return sendPrivate(site, visit, { title: `Redirecting to ${destination}…`, path: PATH, body });
 }
 
-function planBody(
-  visit: SignedInVisit,
-  plans: PlanBook,
-  subscription: Subscription | undefined,
-  billing: Billing,
-): Html {
+function planBody(visit: SignedInVisit, plans: PlanBook, subscription: Subscription | undefined, ways: Ways): Html {
   if (subscription?.provider === 'marketplace') {
     return html`<p>This account’s plan is managed by the marketplace.</p>`;
   }
   const active = subscription?.status === 'active' ? subscription : undefined;
   const current = active && plans.find(active.plan);
   const offers = plans.plans.map((plan) => ({ ...plan, currency: plans.currency }));
-  const cards = offers.map((plan) => card(plan, offers, { current, active }, billing));
-  return html`${active && summary(visit, plans, active, billing)}
+  const cards = offers.map((plan) => card(plan, offers, { current, active }, ways));
+  return html`${active && summary(visit, plans, active, ways.billing)}
 <ul class="plans">${cards}</ul>
 ${sharedLimits(offers)}`;
 }
@@ -139,13 +141,13 @@ function card(
   plan: PlanOffer,
   plans: readonly PlanOffer[],
   { current, active }: { current: Plan | undefined; active: Subscription | undefined },
-  billing: Billing,
+  ways: Ways,
 ): Html {
   const isChosen = active?.plan === plan.name || active?.nextPlan === plan.name;
   return html`<li class="plan${isChosen && ' chosen-plan'}">
 <h2>${plan.title}</h2>
 ${planFacts(plan, plans)}
-${planAction(plan, plans, { current, active }, billing)}
+${planAction(plan, plans, { current, active }, ways)}
 </li>`;
 }
 
@@ -154,11 +156,15 @@ function planAction(
   plan: PlanOffer,
   plans: readonly PlanOffer[],
   { current, active }: { current: Plan | undefined; active: Subscription | undefined },
-  billing: Billing,
+  { billing, hasContact }: Ways,
 ): Html {
   if (active?.plan === plan.name) return html`<p class="chosen">Current plan</p>`;
   if (active?.nextPlan === plan.name) return html`<p class="chosen">Starts ${day(active.period.endsAt)}</p>`;
-  if (!isSelfService(plan, billing)) return html`<p class="chosen small">Ask the operator for this plan.</p>`;
+  if (!isSelfService(plan, billing)) {
+    return hasContact
+      ? html`<p class="choose"><a class="button quiet" href="/contact">Ask for ${plan.title}</a></p>`
+      : html`<p class="chosen">Ask the operator</p>`;
+  }
   const isNext = nextUp(plans, current)?.name === plan.name;
   return html`<p class="choose"><a class="button${!isNext && ' quiet'}" href="${CHANGE_PATH}?plan=${plan.name}">Choose ${plan.title}</a></p>`;
 }

@@ -128,10 +128,12 @@ ${section(
 }
 
 function codesBody(codes: readonly string[]): Html {
+  const file = `data:text/plain;charset=utf-8,${encodeURIComponent(`${codes.join('\n')}\n`)}`;
   return html`<p class="done">Two-factor authentication is on.</p>
 <p>Save these recovery codes now. Each works once, in place of a code from your app. They aren’t shown again.</p>
 <div class="code"><pre tabindex="0" role="group" aria-label="Recovery codes"><code>${codes.join('\n')}</code></pre><button class="copy" type="button" data-copy hidden>Copy</button></div>
-<p class="actions"><a class="button" href="${SECURITY_PATH}">I have saved them</a></p>`;
+<p class="actions"><a class="button" href="${SECURITY_PATH}">I have saved them</a>
+<a class="button quiet" href="${file}" download="storybar-recovery-codes.txt">Download</a></p>`;
 }
 
 function passwordField(fault: string | undefined, id?: string): Html {
