@@ -199,6 +199,14 @@ describe("the view of a customer's pages", () => {
     expect(log.match(/\baccount\.viewed\b/gu)).toHaveLength(1);
   });
 
+  it('the page of an account shows the hosts of its webhooks without their secrets', async () => {
+    await customer.submit('/dashboard/webhooks', { url: 'https://hooks.example.com/in?token=secret' });
+    const { text } = await operator.get(page);
+    expect(text).toContain('<h2 id="webhooks">Webhooks</h2>');
+    expect(text).toContain('title="hooks.example.com"');
+    expect(text).not.toContain('token=secret');
+  });
+
   it("the view of a customer's pages does not exist for customers", async () => {
     const paths = ['/operator', '/operator/service', `${page}/usage`, `${page}/requests`];
     const statuses = await Promise.all(paths.map(async (path) => (await customer.get(path)).status));

@@ -6,6 +6,7 @@ import { AppError } from '../../errors.ts';
 import type { AccountSummary } from '../../store/accounts/accounts.ts';
 import type { KeySummary } from '../../store/accounts/keys.ts';
 import type { Store } from '../../store/store.ts';
+import type { WebhookEndpoint } from '../../store/webhooks/webhook.ts';
 import { type Choice, count, field, selectField, standingProblem, time } from '../account/fields.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';
 import { maskedKey, stateOf } from '../account/key-pages.ts';
@@ -15,6 +16,7 @@ import { type Html, html } from '../html.ts';
 import { entryList } from '../tables.ts';
 import { factsList } from '../tiles.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
+import { endpointState } from '../webhooks/endpoint-views.ts';
 import { accountCsv, accountListPage, CSV_PATH, STATES } from './account-list-page.ts';
 import { addInvitePages, type InviteDependencies, inviteSection } from './invite-customers.ts';
 import { accountViews } from './account-views.ts';
@@ -114,6 +116,7 @@ async function accountPage(dependencies: AccountPagesDependencies, visit: Signed
   const users = await store.users.list(id);
   const keys = await store.keys.list(id);
   const renders = await store.usage.latest(id, LATEST_RENDERS);
+  const endpoints = await store.webhookEndpoints.list(id);
   const body = html`${account.awaitsApproval && approval(visit, account)}
 <div class="columns"><div>${factsList([
     ['Status', STATES[account.state]],
@@ -133,6 +136,7 @@ ${keys.length === 0 ? html`<p>No keys.</p>` : keyList(keys)}
 <section aria-labelledby="latest"><h2 id="latest">Latest renders</h2>
 ${renders.length === 0 ? html`<p>No renders.</p>` : renderTable(renders, `${path}/requests`)}
 </section></div>
+${endpoints.length > 0 && html`<section aria-labelledby="webhooks"><h2 id="webhooks">Webhooks</h2>${endpointList(endpoints)}</section>`}
 ${suspension(visit, account)}`;
   return sendPrivate(site, visit, { title: account.name, path: `${PATH}/${id}`, views: accountViews(id), body });
 }
@@ -147,6 +151,27 @@ function keyList(keys: readonly KeySummary[]): Html {
       { label: 'Last used', place: 'below-end' },
     ],
     keys.map((key) => ({ cells: [key.name, maskedKey(key), stateOf(key), time(key.lastUsedAt)] })),
+  );
+}
+
+/** Only the host, because paths and queries of webhooks often contain secrets. */
+function endpointList(endpoints: readonly WebhookEndpoint[]): Html {
+  return entryList(
+    'Webhook endpoints',
+    [
+      { label: 'Host', place: 'lead', isName: true },
+      { label: 'Status', place: 'end' },
+      { label: 'Created', place: 'below' },
+      { label: 'Failing since (UTC)', place: 'below-end' },
+    ],
+    endpoints.map((endpoint) => ({
+      cells: [
+        new URL(endpoint.url).host,
+        endpointState(endpoint),
+        time(endpoint.createdAt),
+        endpoint.failingSince === undefined ? '–' : time(endpoint.failingSince),
+      ],
+    })),
   );
 }
 

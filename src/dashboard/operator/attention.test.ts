@@ -11,7 +11,14 @@ const report: HealthReport = {
   latencyMs: {},
   renderer: { images: pool, videos: pool },
 };
-const calm: AttentionFigures = { report, today: undefined, pendingAccounts: 0, failingWebhooks: 0, openIncidents: 0 };
+const calm: AttentionFigures = {
+  report,
+  today: undefined,
+  pendingAccounts: 0,
+  failingWebhooks: { endpoints: 0, accountId: undefined },
+  openIncidents: 0,
+};
+const failing = (endpoints: number) => ({ endpoints, accountId: 'a' });
 const today = (delivered: number, failed: number) => ({ day: '2026-01-01', delivered, test: 0, refused: 50, failed });
 const withRenderer = (renderer: Partial<HealthReport['renderer']>): AttentionFigures => ({
   ...calm,
@@ -32,7 +39,7 @@ describe('what needs attention', () => {
   it.each<[string, AttentionFigures, string]>([
     ['an open incident', { ...calm, openIncidents: 1 }, 'An incident is open.'],
     ['accounts that await approval', { ...calm, pendingAccounts: 2 }, '2 accounts await approval.'],
-    ['a failing webhook', { ...calm, failingWebhooks: 1 }, 'A webhook endpoint of a customer accepts nothing'],
+    ['a failing webhook', { ...calm, failingWebhooks: failing(1) }, 'A webhook endpoint of a customer accepts nothing'],
     ['a missing worker', withRenderer({ images: { ...pool, ready: 1 } }), '1 render worker isn’t ready.'],
     ['a long queue', withRenderer({ videos: { ...pool, waiting: 17 } }), '17 renders wait for 4 workers.'],
     ['a lost queue', withRenderer({ remote }), 'NATS is unavailable'],
@@ -47,6 +54,12 @@ describe('what needs attention', () => {
     ['requests that were rejected', today(0, 0)],
   ])('%s need no attention', (_name, counts) => {
     expect(mattersOf({ ...calm, today: counts })).toEqual([]);
+  });
+
+  it('failing webhooks lead to the account whose endpoint fails longest', () => {
+    const [matter] = mattersOf({ ...calm, failingWebhooks: failing(3) });
+    expect(matter?.text).toContain('3 webhook endpoints');
+    expect(matter?.link).toEqual(['/operator/accounts/a#webhooks', 'The one that fails longest']);
   });
 
   it('the worst comes first', () => {

@@ -1,5 +1,6 @@
 // What an operator should look at now. A pure function of figures that the overview has anyway.
 
+import type { FailingWebhooks } from '../../store/accounts/operator-data.ts';
 import type { HealthReport } from '../../telemetry/health.ts';
 import { count } from '../account/fields.ts';
 import type { DayCounts } from '../account/outcomes.ts';
@@ -17,7 +18,7 @@ export interface AttentionFigures {
   /** Undefined if nothing is known about today. */
   readonly today: DayCounts | undefined;
   readonly pendingAccounts: number;
-  readonly failingWebhooks: number;
+  readonly failingWebhooks: FailingWebhooks;
   readonly openIncidents: number;
 }
 
@@ -46,17 +47,23 @@ export function mattersOf(figures: AttentionFigures): Matter[] {
       link: ['/operator/accounts?state=pending', 'Review'],
     });
   }
-  if (failingWebhooks > 0) {
-    matters.push({
+  matters.push(...webhookMatters(failingWebhooks));
+  return matters.toSorted((a, b) => Number(a.level === 'warn') - Number(b.level === 'warn'));
+}
+
+function webhookMatters({ endpoints, accountId }: FailingWebhooks): Matter[] {
+  if (accountId === undefined) return [];
+  const path = `/operator/accounts/${encodeURIComponent(accountId)}#webhooks`;
+  return [
+    {
       level: 'warn',
       text:
-        failingWebhooks === 1
+        endpoints === 1
           ? 'A webhook endpoint of a customer accepts nothing at the moment.'
-          : `${count(failingWebhooks)} webhook endpoints of customers accept nothing at the moment.`,
-      link: ['/docs/webhooks', 'How failed webhooks are retried'],
-    });
-  }
-  return matters.toSorted((a, b) => Number(a.level === 'warn') - Number(b.level === 'warn'));
+          : `${count(endpoints)} webhook endpoints of customers accept nothing at the moment.`,
+      link: [path, endpoints === 1 ? 'Account' : 'The one that fails longest'],
+    },
+  ];
 }
 
 function serviceMatters({ status, renderer: { images, videos, remote } }: HealthReport): Matter[] {

@@ -32,7 +32,7 @@ export function endpointTable(endpoints: readonly WebhookEndpoint[]): Html {
     ],
     endpoints.map((endpoint) => ({
       href: `${PATH}/${endpoint.id}`,
-      cells: [endpoint.url, eventsOf(endpoint), stateOf(endpoint), time(endpoint.createdAt)],
+      cells: [endpoint.url, eventsOf(endpoint), endpointState(endpoint), time(endpoint.createdAt)],
     })),
   );
 }
@@ -41,7 +41,7 @@ function eventsOf({ events }: WebhookEndpoint): string {
   return events.length === 0 ? 'all' : events.join(', ');
 }
 
-function stateOf({ isEnabled, failingSince }: WebhookEndpoint): Html {
+export function endpointState({ isEnabled, failingSince }: WebhookEndpoint): Html {
   if (!isEnabled) return html`<span class="state bad">disabled</span>`;
   return failingSince === undefined
     ? html`<span class="state good">enabled</span>`
@@ -79,7 +79,7 @@ export function endpointFacts(endpoint: WebhookEndpoint): Html {
   const facts: readonly (readonly [string, Html | string])[] = [
     ['URL', html`<code>${url}</code>`],
     ['Events', eventsOf(endpoint)],
-    ['Status', stateOf(endpoint)],
+    ['Status', endpointState(endpoint)],
     ...(failingSince === undefined ? [] : [['Failing since (UTC)', time(failingSince)] as const]),
     ...(disabledAt === undefined ? [] : [['Disabled (UTC)', time(disabledAt)] as const]),
     ['Created (UTC)', time(createdAt)],

@@ -22,6 +22,12 @@ export interface PlanCount {
   readonly accounts: number;
 }
 
+export interface FailingWebhooks {
+  readonly endpoints: number;
+  /** The account whose endpoint fails longest; undefined if none does. */
+  readonly accountId: string | undefined;
+}
+
 /** The action of a view in the audit log. A view changes nothing. */
 export const ACCOUNT_VIEWED = 'account.viewed';
 
@@ -90,10 +96,12 @@ export class OperatorData {
     return row && date(row, 'created_at');
   }
 
-  /** Counts the webhook endpoints that accept nothing at the moment. */
-  async failingWebhooks(): Promise<number> {
-    const sql = 'select count(*) as endpoints from webhook_endpoints where failing_since is not null';
-    return integer(must(await first(this.#engine, sql), 'the number of endpoints'), 'endpoints');
+  /** Counts the webhook endpoints that accept nothing at the moment, and finds the account of the one that fails longest. */
+  async failingWebhooks(): Promise<FailingWebhooks> {
+    const failing = 'from webhook_endpoints where failing_since is not null';
+    const row = must(await first(this.#engine, `select count(*) as endpoints ${failing}`), 'the number of endpoints');
+    const longest = await first(this.#engine, `select account_id ${failing} order by failing_since limit 1`);
+    return { endpoints: integer(row, 'endpoints'), accountId: longest && text(longest, 'account_id') };
   }
 
   /** Counts the accounts with an active plan, per plan. */
