@@ -54,6 +54,8 @@ export interface ListColumn {
   readonly place?: 'lead' | 'end' | 'below' | 'below-end' | 'across';
   /** Text of any length, which is cut where it has no room. `title` shows all of it. */
   readonly isName?: true;
+  /** A sentence or two, which wraps. For lists whose entries have no page of their own. */
+  readonly isText?: true;
   readonly isNumber?: true;
 }
 
@@ -86,7 +88,7 @@ function entryRow({ href, cells }: ListEntry, columns: readonly ListColumn[]): H
   return html`<tr role="row">${cells.map(cell)}</tr>\n`;
 }
 
-function classOf({ place, isName, isNumber }: ListColumn): Html | undefined {
-  const names = [place ?? 'wide-only', isName && 'cut', isNumber && 'number'].filter(Boolean);
+function classOf({ place, isName, isText, isNumber }: ListColumn): Html | undefined {
+  const names = [place ?? 'wide-only', isName && 'cut', isText && 'text', isNumber && 'number'].filter(Boolean);
   return html` class="${names.join(' ')}"`;
 }

@@ -46,6 +46,11 @@ async function confirmed(address: string, email: string): Promise<Visitor> {
   return visitor;
 }
 
+/** The levels of the headings of a page, in order. */
+function headingsOf(text: string): string {
+  return [...text.matchAll(/<h(?<level>[1-6])/gu)].map(({ groups }) => groups?.['level']).join('');
+}
+
 describe('the overview', () => {
   it('the overview shows renders, errors, sign-ups, plans and what waits', async () => {
     const { text } = await operator.get('/operator');
@@ -107,8 +112,10 @@ describe('incidents', () => {
     expect(open.match(/<rect class="degraded"/gu)).toHaveLength(1);
     expect(open.match(/<rect class="unknown"/gu)).toHaveLength(89);
     expect((await operator.get('/operator')).text).toContain('Needs attention');
+    expect([headingsOf(open), headingsOf((await operator.get(incident)).text)]).toEqual(['1232', '1223']);
     await operator.submit(incident, { body: 'Twice as many workers now.', over: 'yes' });
     expect((await customer.get('/dashboard')).text).not.toContain('Videos &lt;wait&gt;');
+    expect(headingsOf((await operator.get(incident)).text)).toBe('123');
     const over = (await visitor.get('/status')).text;
     expect(over).toContain('All systems are operational.');
     expect(over).toContain('Twice as many workers now.');
@@ -156,7 +163,9 @@ describe('adding credits', () => {
     expect(usage).toContain('50 credits were added to this period.');
     const log = (await operator.get('/operator/audit?action=credits.&actor=operator@example.com&as=operator')).text;
     expect(log).toContain('reason: Sorry for the outage');
-    expect(log).toContain('operator:operator@example.com (operator)');
+    expect(log).toContain('>operator@example.com as operator<');
+    // Entries of this list have no page of their own, so narrow screens show the details, too.
+    expect(log).toMatch(/<td role="cell" class="across text"><span>[^<]*reason: Sorry for the outage/u);
     expect((await operator.get('/operator/audit?actor=unknown@example.com')).text).toContain('No entries.');
     expect((await operator.get('/operator/audit?action=key.')).text).not.toContain('credits.granted');
   });

@@ -55,9 +55,10 @@ describe('the usage chart', () => {
 
   it.each([
     [1, 1],
-    [3, 5],
+    [3, 4],
     [10, 10],
     [11, 20],
+    [3_140, 4_000],
     [999, 1_000],
   ])('the usage chart scales its axis for a maximum of %d to %d', (value, top) => {
     expect(niceMaximum(value)).toBe(top);

@@ -57,10 +57,10 @@ function totalOf(day: DayCounts): number {
   return SERIES.reduce((sum, name) => sum + day[name], 0);
 }
 
-/** Returns the smallest of 1, 2 or 5 times a power of ten that isn't below the value. */
+/** Returns the smallest of 1, 2, 4, 6 or 8 times a power of ten that isn't below the value, so that half of it is round, too. */
 export function niceMaximum(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 5, 10].map((factor) => factor * power).find((maximum) => maximum >= value) ?? value;
+  return [1, 2, 4, 6, 8, 10].map((factor) => factor * power).find((maximum) => maximum >= value) ?? value;
 }
 
 const scale = (value: number, axisMax: number): number => (value / axisMax) * (HEIGHT - TOP - BOTTOM);

@@ -53,6 +53,7 @@ export function addIncidentPages(
     const incident = await incidents.find(idOf(visit));
     if (incident === undefined) throw new AppError('not_found', "This incident doesn't exist.");
     const body = html`${incident.endedAt === null && updateSection(visit, incident, typed)}
+<h2 class="visually-hidden">What was reported</h2>
 ${incidentArticle(incident)}
 <p><a href="${INCIDENTS_PATH}">Back to all incidents</a></p>`;
     return sendPrivate(site, visit, { title: 'Incident', path: INCIDENTS_PATH, body, status: statusOf(typed) });

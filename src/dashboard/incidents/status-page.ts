@@ -35,7 +35,7 @@ ${verdict(
   parts.every(({ isUp }) => isUp),
   open,
 )}
-${open.map(incidentArticle)}
+${open.length > 0 && html`<h2 class="visually-hidden">Open incidents</h2>`}${open.map(incidentArticle)}
 <dl class="facts-list">${parts.map(
       ({ name, isUp }) =>
         html`<div><dt>${name}</dt><dd>${isUp ? html`<span class="state good">Operational</span>` : html`<span class="state bad">Unavailable</span>`}</dd></div>`,

@@ -30,11 +30,18 @@ export const CSV_PATH = '/operator/accounts.csv';
 const PAGE_SIZE = 25;
 const EXPORT_ACCOUNTS = 1_000;
 const CSV_COLUMNS = ['id', 'name', 'users', 'plan', 'credits_used', 'credits', 'status', 'created_at'];
-export const STATES: Readonly<Record<AccountState, string>> = {
+const STATES: Readonly<Record<AccountState, string>> = {
   active: 'Active',
   pending: 'Awaiting approval',
   inactive: 'Without a plan',
   suspended: 'Suspended',
+};
+
+const STATE_LEVELS: Readonly<Record<AccountState, string>> = {
+  active: 'good',
+  pending: 'warn',
+  inactive: '',
+  suspended: 'bad',
 };
 
 /** The search of the operator, as in the URL of the page. */
@@ -134,12 +141,21 @@ async function accountRow(store: AccountListDependencies['store'], plans: PlanBo
     cells: [
       account.name,
       users.map(userLabel).join(', '),
-      account.subscription?.plan ?? 'none',
+      planTitle(plans, account),
       await creditsUsed(store, plans, account),
-      STATES[account.state],
+      accountState(account),
       time(account.createdAt),
     ],
   };
+}
+
+function planTitle(plans: PlanBook, { subscription }: AccountSummary): string {
+  if (subscription === undefined) return 'none';
+  return plans.find(subscription.plan)?.title ?? subscription.plan;
+}
+
+export function accountState({ state }: AccountSummary): Html {
+  return html`<span class="state ${STATE_LEVELS[state]}">${STATES[state]}</span>`;
 }
 
 async function creditsUsed(store: Pick<Store, 'ledger'>, plans: PlanBook, account: AccountSummary): Promise<string> {

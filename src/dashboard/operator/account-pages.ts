@@ -17,7 +17,7 @@ import { entryList } from '../tables.ts';
 import { factsList } from '../tiles.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import { endpointState } from '../webhooks/endpoint-views.ts';
-import { accountCsv, accountListPage, CSV_PATH, STATES } from './account-list-page.ts';
+import { accountCsv, accountListPage, accountState, CSV_PATH } from './account-list-page.ts';
 import { addInvitePages, type InviteDependencies, inviteSection } from './invite-customers.ts';
 import { accountViews } from './account-views.ts';
 import { userLabel } from './user-label.ts';
@@ -119,7 +119,7 @@ async function accountPage(dependencies: AccountPagesDependencies, visit: Signed
   const endpoints = await store.webhookEndpoints.list(id);
   const body = html`${account.awaitsApproval && approval(visit, account)}
 <div class="columns"><div>${factsList([
-    ['Status', STATES[account.state]],
+    ['Status', accountState(account)],
     ['Users', users.map(userLabel).join(', ') || 'none'],
     ['Created', time(account.createdAt)],
     ['ID', html`<code>${id}</code>`],

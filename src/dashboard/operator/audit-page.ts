@@ -109,7 +109,10 @@ async function namesIn({ users, accounts }: AuditStore, entries: readonly AuditE
 
 /** Shows names instead of ids where they are known, else shortened ids. The tooltip has the full text. */
 function readable(text: string, names: Names): Html {
-  const shown = text.replaceAll(UUID, (id) => names.get(id) ?? `${id.slice(0, 8)}…`).replace(/^user:(?=.*@)/u, '');
+  const shown = text
+    .replaceAll(UUID, (id) => names.get(id) ?? `${id.slice(0, 8)}…`)
+    .replace(/^operator:(?<name>.*@.*?)(?: \(operator\))?$/u, '$<name> as operator')
+    .replace(/^(?:user|account):(?=.*@)/u, '');
   return html`<span title="${text}">${shown}</span>`;
 }
 
@@ -129,7 +132,7 @@ function auditTable(entries: readonly AuditEntry[], names: Names): Html {
       { label: 'Time (UTC)', place: 'end' },
       { label: 'Actor', place: 'below', isName: true },
       { label: 'Subject', place: 'below-end', isName: true },
-      { label: 'Details', isName: true },
+      { label: 'Details', place: 'across', isText: true },
       { label: 'No.', isNumber: true },
     ],
     entries.map(({ seq, at, actor, action, accountId, subject, details }) => ({

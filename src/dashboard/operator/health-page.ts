@@ -6,7 +6,7 @@ import { sendPrivate } from '../account/frame.ts';
 import type { SignedInRoutes } from '../account/signed-in-routes.ts';
 import { type Html, html } from '../html.ts';
 import type { Site } from '../page.ts';
-import { table } from '../tables.ts';
+import { entryList, type ListColumn, type ListEntry } from '../tables.ts';
 import { type Fact, factsList, tiles } from '../tiles.ts';
 
 type Pool = HealthReport['renderer']['images'];
@@ -20,6 +20,19 @@ const CODEC_PURPOSES = [
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+
+const POOL_COLUMNS: readonly ListColumn[] = [
+  { label: 'Pool', place: 'lead' },
+  { label: 'Workers', place: 'end' },
+  { label: 'Renders', place: 'below' },
+  { label: 'Restarts', place: 'below-end' },
+];
+const LATENCY_COLUMNS: readonly ListColumn[] = [
+  { label: 'Type', place: 'lead' },
+  { label: 'Median', place: 'end' },
+  { label: 'Renders', place: 'below' },
+  { label: 'Slowest', place: 'below-end' },
+];
 
 export function addHealthPage(routes: SignedInRoutes, site: Site, health: () => HealthReport): void {
   routes.page(PATH, async (visit) => {
@@ -41,7 +54,7 @@ ${tiles([
   },
 ])}
 <section aria-labelledby="workers"><h2 id="workers">Workers and queues</h2>
-${table('Workers and queues', ['Pool', 'Ready', 'Rendering', 'Waiting renders', 'Restarts'], [poolRow('Images', images), poolRow('Videos', videos)])}
+${entryList('Workers and queues', POOL_COLUMNS, [poolEntry('Images', images), poolEntry('Videos', videos)])}
 ${remote && remoteFacts(remote)}
 </section>
 ${latencySection(report.latencyMs)}
@@ -63,8 +76,13 @@ function verdict({ status, renderer: { images, videos, remote } }: HealthReport)
   return html`<p class="done" role="status">All workers are ready.</p>`;
 }
 
-function poolRow(name: string, { workers, ready, busy, waiting, restarts }: Pool): (Html | string)[] {
-  return [name, `${count(ready)} of ${count(workers)}`, count(busy), count(waiting), count(restarts)];
+function poolEntry(name: string, { workers, ready, busy, waiting, restarts }: Pool): ListEntry {
+  const renders = `${count(busy)} rendering, ${count(waiting)} waiting`;
+  return { cells: [name, `${count(ready)} of ${count(workers)} ready`, renders, restartsLabel(restarts)] };
+}
+
+function restartsLabel(restarts: number): string {
+  return restarts === 1 ? '1 restart' : `${count(restarts)} restarts`;
 }
 
 function remoteFacts({ isConnected, workers, queue }: NonNullable<HealthReport['renderer']['remote']>): Html {
@@ -82,15 +100,12 @@ function latencySection(latencies: HealthReport['latencyMs']): Html {
 ${
   rows.length === 0
     ? html`<p>No renders since the start.</p>`
-    : table(
+    : entryList(
         'Response times',
-        ['Type', 'Median', '99 % are faster than', 'Latest renders'],
-        rows.map(([name, { median, p99, requests }]) => [
-          name,
-          `${count(median)} ms`,
-          `${count(p99)} ms`,
-          count(requests),
-        ]),
+        LATENCY_COLUMNS,
+        rows.map(([name, { median, p99, requests }]) => ({
+          cells: [name, `${count(median)} ms median`, `${count(requests)} latest`, `99 % within ${count(p99)} ms`],
+        })),
       )
 }
 </section>`;

@@ -12,7 +12,7 @@ import { usageChart } from '../account/usage-chart.ts';
 import { type Html, html } from '../html.ts';
 import type { Site } from '../page.ts';
 import { money } from '../plan/money.ts';
-import { table } from '../tables.ts';
+import { entryList } from '../tables.ts';
 import { type Tile, tiles, weekChange } from '../tiles.ts';
 import { attentionSection, mattersOf } from './attention.ts';
 
@@ -24,6 +24,11 @@ export interface OverviewDependencies {
 }
 
 const DAYS = 30;
+const PROVIDERS: Readonly<Record<PlanCount['provider'], string>> = {
+  manual: 'Assigned by an operator',
+  stripe: 'Stripe',
+  marketplace: 'Marketplace',
+};
 
 export function addOverviewPage(routes: SignedInRoutes, { site, store, plans, health }: OverviewDependencies): void {
   routes.page('/operator', async (visit) => {
@@ -106,13 +111,16 @@ function revenue(counts: readonly PlanCount[], plans: PlanBook): number {
 
 function planTable(counts: readonly PlanCount[], plans: PlanBook): Html {
   if (counts.length === 0) return html`<p>No account has a plan yet.</p>`;
-  return table(
+  return entryList(
     'Plans',
-    ['Plan', 'Paid through', 'Accounts'],
-    counts.map(({ plan, provider, accounts }) => [
-      html`<a href="/operator/accounts?plan=${encodeURIComponent(plan)}">${plans.find(plan)?.title ?? plan}</a>`,
-      provider === 'manual' ? 'assigned' : provider,
-      count(accounts),
-    ]),
+    [
+      { label: 'Plan', place: 'lead' },
+      { label: 'Paid through', place: 'below' },
+      { label: 'Accounts', place: 'end', isNumber: true },
+    ],
+    counts.map(({ plan, provider, accounts }) => ({
+      href: `/operator/accounts?plan=${encodeURIComponent(plan)}`,
+      cells: [plans.find(plan)?.title ?? plan, PROVIDERS[provider], count(accounts)],
+    })),
   );
 }
