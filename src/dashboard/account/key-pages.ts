@@ -123,10 +123,16 @@ export function maskedKey({ prefix, lastFour }: KeySummary): Html {
   return html`<code>${prefix}…${lastFour}</code>`;
 }
 
+const STATE_LEVELS: Readonly<Record<KeySummary['state'], string>> = {
+  active: 'good',
+  suspended: 'warn',
+  revoked: 'bad',
+};
+
 export function stateOf({ state, mode, expiresAt }: KeySummary): Html {
   const prefix = mode === 'test' ? 'test, ' : '';
   if (state === 'active' && expiresAt !== null) return html`${prefix}expires ${time(expiresAt)}`;
-  return html`${prefix}${state}`;
+  return html`${prefix}<span class="state ${STATE_LEVELS[state]}">${state}</span>`;
 }
 
 function createForm(visit: SignedInVisit, typed: KeyForm, faults: KeyFaults): Html {
