@@ -16,7 +16,8 @@ export interface AuditFilter {
   readonly accountId?: string | undefined;
   /** Only entries whose action starts with this, such as `key.`. */
   readonly action?: string | undefined;
-  readonly actor?: string | undefined;
+  /** Only entries by this one, or by one of these. */
+  readonly actor?: Actor | readonly Actor[] | undefined;
   /** Only entries before this number. */
   readonly before?: number | undefined;
   readonly count: number;
@@ -62,7 +63,7 @@ export class Audit {
     const within: SqlCondition[] = accountId === undefined ? [] : [['account_id = :accountId', { accountId }]];
     const filter: SqlCondition[] = [];
     if (action !== undefined) filter.push(['substr(action, 1, :length) = :action', { length: action.length, action }]);
-    if (actor !== undefined) filter.push(['actor = :actor', { actor }]);
+    if (actor !== undefined) filter.push(byOneOf([actor].flat()));
     const columns = 'seq, at, actor, action, account_id, subject, details';
     const from: SqlCondition = ['seq > :seq', { seq: 0 }];
     const older: SqlCondition = ['seq < :before', { before: before ?? Number.MAX_SAFE_INTEGER }];
@@ -70,6 +71,16 @@ export class Audit {
     const rows = await listInSteps(this.#engine, list);
     return rows.map(toEntry);
   }
+}
+
+function byOneOf(actors: readonly Actor[]): SqlCondition {
+  const parameters = Object.fromEntries(actors.map((actor, index) => [`actor${index}`, actor]));
+  return [
+    `actor in (${Object.keys(parameters)
+      .map((name) => `:${name}`)
+      .join(', ')})`,
+    parameters,
+  ];
 }
 
 function toEntry(row: SqlRow): AuditEntry {

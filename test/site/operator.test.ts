@@ -166,6 +166,15 @@ describe('adding credits', () => {
     expect(log).toContain('>operator@example.com as operator<');
     // Entries of this list have no page of their own, so narrow screens show the details, too.
     expect(log).toMatch(/<td role="cell" class="across text"><span>[^<]*reason: Sorry for the outage/u);
+    const by = async (as: string): Promise<boolean[]> => {
+      const { text } = await operator.get(`/operator/audit?actor=operator@example.com&as=${as}`);
+      return ['credits.granted', 'user.signed_in'].map((action) => text.includes(action));
+    };
+    expect([await by(''), await by('user'), await by('operator')]).toEqual([
+      [true, true],
+      [false, true],
+      [true, false],
+    ]);
     expect((await operator.get('/operator/audit?actor=unknown@example.com')).text).toContain('No entries.');
     expect((await operator.get('/operator/audit?action=key.')).text).not.toContain('credits.granted');
   });

@@ -76,11 +76,12 @@ export function operatorContract(world: () => World): void {
     const [free, pro] = [await world().account('free'), await world().account('pro')];
     await accounts.setSuspended(pro, true, 'operator:1');
     await accounts.create({ id: 'planless', name: 'planless' }, 'operator:2');
-    const actions = async (filter: { action?: string; actor?: string }): Promise<string[]> =>
+    const actions = async (filter: { action?: string; actor?: string | string[] }): Promise<string[]> =>
       (await audit.list({ ...filter, count: 10 })).map(({ action }) => action);
     expect(await actions({ actor: 'operator:1' })).toEqual(['account.suspended']);
     expect(await actions({ action: 'subscription.' })).toEqual(['subscription.plan', 'subscription.plan']);
     expect(await actions({ action: 'account.', actor: 'operator:2' })).toEqual(['account.created']);
+    expect(await actions({ actor: ['operator:2', 'operator:1'] })).toEqual(['account.created', 'account.suspended']);
     expect(await actions({ action: '%' })).toEqual([]);
     const find = async (filter: object): Promise<string[]> => await users.searchAccounts('', { ...filter, count: 10 });
     expect(await find({ plan: 'pro' })).toEqual([pro]);

@@ -32,7 +32,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
 };
 
 const ACTING_AS = [
-  ['', 'User'],
+  ['', 'User or operator'],
+  ['user', 'User'],
   ['operator', 'Operator'],
 ] as const;
 
@@ -58,7 +59,7 @@ async function filterOf({ users }: AuditStore, visit: SignedInVisit): Promise<Om
   const before = Number(queryOf(visit, 'before'));
   const action = queryOf(visit, 'action') ?? '';
   const typed = queryOf(visit, 'actor')?.trim();
-  const actor = typed === undefined ? undefined : await actorOf(users, typed, visit);
+  const actor = typed === undefined ? undefined : await actorsOf(users, typed, visit);
   if (typed !== undefined && actor === undefined) return undefined;
   return {
     accountId: queryOf(visit, 'account'),
@@ -69,12 +70,14 @@ async function filterOf({ users }: AuditStore, visit: SignedInVisit): Promise<Om
 }
 
 /** Reads an address, or an actor as the log has it, such as `system` or `stripe`. */
-async function actorOf(users: Store['users'], typed: string, visit: SignedInVisit): Promise<string | undefined> {
-  if (!typed.includes('@') || typed.includes(':')) return typed;
+async function actorsOf(users: Store['users'], typed: string, visit: SignedInVisit): Promise<string[] | undefined> {
+  if (!typed.includes('@') || typed.includes(':')) return [typed];
   const user = await users.findByEmail(typed.toLowerCase());
   if (user === undefined) return undefined;
   // Operators act as users in their own account, and as operators elsewhere.
-  return `${queryOf(visit, 'as') === 'operator' ? 'operator' : 'user'}:${user.id}`;
+  const roles = ['user', 'operator'];
+  const chosen = roles.filter((role) => role === queryOf(visit, 'as'));
+  return (chosen.length > 0 ? chosen : roles).map((role) => `${role}:${user.id}`);
 }
 
 function auditFilter(visit: SignedInVisit): Html {
