@@ -4,7 +4,7 @@ import type { KeySummary } from '../../store/accounts/keys.ts';
 import { type Content, type Html, html } from '../html.ts';
 import { type Choice, type Select, selectField } from './fields.ts';
 
-export interface FilterForm {
+interface FilterForm {
   /** The path of the list. */
   readonly action: string;
   readonly fields: Content;

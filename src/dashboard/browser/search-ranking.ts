@@ -233,7 +233,7 @@ function correct(word: string, vocabulary: Vocabulary, isLast: boolean): string 
  * letters count as mistakes.
  */
 function mayBeMeant(stem: string, known: string): boolean {
-  const letters = (word: string): string => [...word].toSorted().join('');
+  const letters = (word: string): string => Array.from(word).toSorted().join('');
   return stem.length >= LONG_WORD || stem.length !== known.length || letters(stem) === letters(known);
 }
 
