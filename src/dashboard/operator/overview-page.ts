@@ -25,7 +25,7 @@ export interface OverviewDependencies {
 
 const DAYS = 30;
 const PROVIDERS: Readonly<Record<PlanCount['provider'], string>> = {
-  manual: 'Assigned by an operator',
+  manual: 'No payment',
   stripe: 'Stripe',
   marketplace: 'Marketplace',
 };
