@@ -148,7 +148,7 @@ describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, () => {
     await page.context().close();
   });
 
-  it('the docs and the front page work without JavaScript', async () => {
+  it('the docs and the front page work without JavaScript, and the playground says that it doesn’t', async () => {
     const { page } = await visit(browser, server.url, { javaScriptEnabled: false });
     await page.goto('/docs');
     const python = page.locator('[data-snippets="one-caption-on-a-photo"] [data-language="python"]');
@@ -158,6 +158,9 @@ describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, () => {
     expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
     await page.goto('/');
     expect(await page.getByLabel('Try a caption').isVisible()).toBe(false);
+    await page.goto('/playground');
+    expect(await page.getByText('The playground needs JavaScript.').isVisible()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Render' }).isVisible()).toBe(false);
     await page.context().close();
   });
 
