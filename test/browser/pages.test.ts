@@ -160,7 +160,7 @@ describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, () => {
     expect(await page.getByLabel('Try a caption').isVisible()).toBe(false);
     await page.goto('/playground');
     expect(await page.getByText('The playground needs JavaScript.').isVisible()).toBe(true);
-    expect(await page.getByRole('button', { name: 'Render' }).isVisible()).toBe(false);
+    expect(await page.getByRole('button', { name: 'Render', exact: true }).isVisible()).toBe(false);
     await page.context().close();
   });
 
