@@ -159,7 +159,7 @@ describe.skipIf('reason' in found)(`public pages${whySkipped(found)}`, () => {
     await page.goto('/');
     expect(await page.getByLabel('Try a caption').isVisible()).toBe(false);
     await page.goto('/playground');
-    expect(await page.getByText('The playground needs JavaScript.').isVisible()).toBe(true);
+    expect(await page.locator('noscript p').isVisible()).toBe(true);
     expect(await page.getByRole('button', { name: 'Render', exact: true }).isVisible()).toBe(false);
     await page.context().close();
   });

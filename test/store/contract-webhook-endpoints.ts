@@ -42,7 +42,7 @@ export function webhookEndpointsContract(world: () => World): void {
     const waiting = await pending(mine, id);
     await webhookDeliveries.endAttempt(await claimOne(), attempt(), { kind: 'retry', delayMs: MINUTE });
     const elsewhere = await pending(mine, bystander);
-    expect(await operator.failingWebhooks()).toBe(1);
+    expect(await operator.failingWebhooks()).toEqual({ endpoints: 1, accountId: mine });
     const change = { url: 'https://new.example/', events: ['render.failed'] as const };
     expect(await webhookEndpoints.update(other, id, change, ACTOR)).toBe(false);
     expect(await webhookEndpoints.update(mine, id, change, ACTOR)).toBe(true);
@@ -53,7 +53,7 @@ export function webhookEndpointsContract(world: () => World): void {
     });
     expect((await webhookDeliveries.find(mine, waiting))?.url).toBe('https://new.example/');
     expect((await webhookDeliveries.find(mine, elsewhere))?.url).toContain(bystander);
-    expect(await operator.failingWebhooks()).toBe(0);
+    expect(await operator.failingWebhooks()).toEqual({ endpoints: 0, accountId: undefined });
     expect((await world().actions(mine)).at(-1)).toBe(`${ACTOR} webhook.changed`);
   });
 
