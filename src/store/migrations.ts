@@ -22,7 +22,7 @@ import {
 } from './ledger/migrations.ts';
 import { INCIDENTS } from './incidents/migrations.ts';
 import { PUT_TARGETS, RENDER_TABLES, RENDERS, RENDERS_BY_KEY, STORED_BYTES } from './renders/migrations.ts';
-import { IDEMPOTENCY_KEYS, REQUEST_LOG, REQUESTS_WITH_NULLS } from './requests/migrations.ts';
+import { IDEMPOTENCY_KEYS, REQUESTS_WITH_NULLS, REQUEST_LOG, VACUUMED_REQUESTS } from './requests/migrations.ts';
 import { DUE_DELIVERIES, WEBHOOK_TABLES } from './webhooks/migrations.ts';
 import { type Migration, together } from './migration.ts';
 
@@ -185,6 +185,7 @@ export const MIGRATIONS: readonly Migration[] = [
   INCIDENTS,
   PUT_TARGETS,
   BRAND_FILES,
+  VACUUMED_REQUESTS,
 ];
 
 export interface SchemaState {

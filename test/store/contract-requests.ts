@@ -98,12 +98,12 @@ export function requestsContract(world: () => World): void {
     const { engine } = world();
     const watched: typeof engine = {
       dialect: engine.dialect,
-      all: async (sql, values) => await engine.all(sql, values),
-      run: async (sql, values) => {
-        const changed = await engine.run(sql, values);
-        if (sql.startsWith('delete')) deletions.push(changed);
-        return changed;
+      all: async (sql, values) => {
+        const rows = await engine.all(sql, values);
+        if (sql.startsWith('delete')) deletions.push(rows.length);
+        return rows;
       },
+      run: async (sql, values) => await engine.run(sql, values),
       transaction: async (work) => await engine.transaction(work),
       close: async () => await engine.close(),
     };
@@ -112,6 +112,7 @@ export function requestsContract(world: () => World): void {
     await requests.append(Array.from({ length: 700 }, (_, index) => request(other, index / 60)));
     const old = await requests.deleteBefore(new Date('2026-03-10T11:30:00.000Z'));
     expect(old + (await requests.trim(100))).toBe(1_803);
+    expect(deletions.reduce((sum, rows) => sum + rows, 0)).toBe(1_803);
     expect(Math.max(...deletions)).toBeLessThanOrEqual(500);
     expect(await requests.list(other, { count: 1_000 })).toHaveLength(100);
   });
