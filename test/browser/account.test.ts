@@ -180,7 +180,15 @@ describe.skipIf('reason' in found)(`account pages${whySkipped(found)}`, () => {
       .toBe(1);
     expect(await lookFaults(page)).toEqual([]);
     await page.setViewportSize({ width: 1_280, height: 800 });
+    const time = row.locator('time');
     // The link of the entry lies over all cells.
+    await time.hover({ force: true });
+    const local = await time.evaluate((element) =>
+      new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' }).format(
+        new Date(element.getAttribute('datetime') ?? ''),
+      ),
+    );
+    await expect.poll(async () => await row.locator('a').first().getAttribute('title')).toBe(local);
     await row.locator('td').last().click({ force: true });
     await page.waitForURL(`**/dashboard/requests/${id}`);
     await page.goto('/dashboard/requests');

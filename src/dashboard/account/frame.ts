@@ -106,7 +106,7 @@ function send(site: Site, { reply }: Visit, page: PrivatePage, body: Html, viewe
     description: title,
     path: path.startsWith('/operator') ? '/dashboard' : path,
     styles: [...styles, 'account.css'],
-    modules: body.text.includes(' data-password') ? ['show-password.js', ...modules] : modules,
+    modules: [...modulesFor(body), ...modules],
     body,
     viewer,
   });
@@ -114,6 +114,14 @@ function send(site: Site, { reply }: Visit, page: PrivatePage, body: Html, viewe
     .code(status)
     .headers({ ...PAGE_HEADERS, ...PRIVATE_HEADERS })
     .send(text);
+}
+
+/** Returns the scripts that elements of a page need. */
+function modulesFor({ text }: Html): string[] {
+  return [
+    ...(text.includes(' data-password') ? ['show-password.js'] : []),
+    ...(text.includes('<time ') ? ['local-times.js'] : []),
+  ];
 }
 
 function noteOf({ request }: Visit, page: PrivatePage): Html | undefined {

@@ -3,7 +3,7 @@
 import { AppError } from '../../errors.ts';
 import type { WebhookChanges } from '../../webhooks/webhook-changes.ts';
 import type { DeliveryDetails, DeliveryFilter, WebhookAttempt, WebhookDelivery } from '../../store/webhooks/webhook.ts';
-import { count, time } from '../account/fields.ts';
+import { count, secondsTime, time } from '../account/fields.ts';
 import { form, seeOther, sendPrivate } from '../account/frame.ts';
 import { idOf, queryOf, type SignedInRoutes } from '../account/signed-in-routes.ts';
 import { type Content, type Html, html } from '../html.ts';
@@ -101,9 +101,9 @@ function detailsBody(visit: SignedInVisit, { delivery, body, attempts }: Deliver
     ['Status', stateOf(delivery)],
     ['URL', html`<code>${url}</code>`],
     ['Endpoint', endpointId === undefined ? 'from the request' : endpointLink(endpointId)],
-    ['Created (UTC)', second(createdAt)],
-    ...(finishedAt === undefined ? [] : [['Finished (UTC)', second(finishedAt)] as const]),
-    ...(status === 'pending' ? [['Next attempt (UTC)', second(dueAt)] as const] : []),
+    ['Created (UTC)', secondsTime(createdAt)],
+    ...(finishedAt === undefined ? [] : [['Finished (UTC)', secondsTime(finishedAt)] as const]),
+    ...(status === 'pending' ? [['Next attempt (UTC)', secondsTime(dueAt)] as const] : []),
     ...(lastError === undefined ? [] : [['Last error', lastError] as const]),
     ['Webhook ID', html`<code>${messageId}</code>`],
   ];
@@ -116,11 +116,6 @@ ${block(JSON.stringify(JSON.parse(body), undefined, 2), 'Request body')}</sectio
 <p><a href="${PATH}">Back to all deliveries</a></p>`;
 }
 
-/** The time includes seconds, because the first retry comes after five of them. */
-function second(iso: string): Html {
-  return html`<time datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')}</time>`;
-}
-
 function endpointLink(endpointId: string): Html {
   return html`<a href="/dashboard/webhooks/${endpointId}"><code>${endpointId}</code></a>`;
 }
@@ -129,7 +124,7 @@ function attemptSection(attempt: WebhookAttempt): Html {
   const { at, durationMs, status, error, requestHeaders, contentType, response } = attempt;
   const headers = Object.entries(requestHeaders).map(([name, value]) => `${name}: ${value}`);
   const id = `attempt-${at}`;
-  return html`<section aria-labelledby="${id}"><h2 id="${id}">Attempt at ${second(at)} UTC</h2>
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">Attempt at ${secondsTime(at)} UTC</h2>
 <p><span class="state ${error === undefined ? 'good' : 'bad'}">${status ?? 'failed'}</span> after ${count(Math.round(durationMs))} ms. ${error}</p>
 <details class="as-table"><summary>Request headers</summary>${block(headers.join('\n'), `Request headers of the attempt at ${at}`)}</details>
 ${
