@@ -54,7 +54,7 @@ function headingsOf(text: string): string {
 describe('the overview', () => {
   it('the overview shows renders, errors, sign-ups, plans and what waits', async () => {
     const { text } = await operator.get('/operator');
-    for (const label of ['Renders today', 'Server errors', 'Waiting renders', 'Sign-ups', 'Monthly revenue']) {
+    for (const label of ['Delivered today', 'Server errors', 'Waiting renders', 'Sign-ups', 'Monthly revenue']) {
       expect(text).toContain(`<dt>${label}</dt>`);
     }
     expect(text).toMatch(/0\.00 % <span class="small">0 of 1</u);

@@ -47,7 +47,7 @@ export function addOverviewPage(routes: SignedInRoutes, { site, store, plans, he
     });
     const { images, videos } = report.renderer;
     const figures: readonly Tile[] = [
-      { label: 'Renders today', value: count(days.at(-1)?.delivered ?? 0), ...trendOf(days, 'delivered') },
+      { label: 'Delivered today', value: count(days.at(-1)?.delivered ?? 0), ...trendOf(days, 'delivered') },
       { label: 'Server errors', value: errorRate(days), ...trendOf(days, 'failed') },
       { label: 'Sign-ups', value: count(sumOf(signUps)), ...trendOfValues(signUps) },
       {
