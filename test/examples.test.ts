@@ -45,7 +45,7 @@ function commandOf(name: string): string {
 
 /** A clone in which the README's commands may write. Like a real one, it has the command in node_modules/.bin. */
 function newClone(name: string): string {
-  const clone = path.join(folder, name);
+  const clone = mkdtempSync(path.join(folder, name));
   cpSync(EXAMPLES, path.join(clone, 'examples'), { recursive: true });
   mkdirSync(path.join(clone, 'node_modules/.bin'), { recursive: true });
   symlinkSync(path.resolve(EXAMPLES, '../bin/storybar.js'), path.join(clone, 'node_modules/.bin/storybar'));
@@ -110,7 +110,12 @@ describe('the shell script of the example', () => {
     const { stdout } = await run('bash', ['-c', commandOf('shell-folder')], { cwd: clone, env: environment() });
     const results = ['cairn.png', 'city.png', 'clip.mp4', 'photo.png', 'table.png', 'toy-frog.mp4'];
     expect(stdout.trim().split('\n')).toEqual(results.map((name) => `captioned/${name}`));
-    expect(await decode(readFileSync(path.join(clone, 'captioned/photo.png')))).toMatchObject({ format: 'png' });
+    const [source, captioned] = await Promise.all(
+      ['examples/photo.jpg', 'captioned/photo.png'].map(
+        async (name) => await decode(readFileSync(path.join(clone, name))),
+      ),
+    );
+    expect([captioned?.width, captioned?.height]).toEqual([source?.width, source?.height]);
   });
 
   it('refuses a folder that does not exist', async () => {
