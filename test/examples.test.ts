@@ -124,7 +124,7 @@ describe('the shell script of the example', () => {
     const wrong = run('bash', [script, path.join(folder, 'none'), target, 'Hello'], { env: environment() });
     await expect(wrong).rejects.toMatchObject({
       code: 1,
-      stderr: `There is no folder ${path.join(folder, 'none')}.\n`,
+      stderr: `Folder not found: ${path.join(folder, 'none')}\n`,
     });
     expect(existsSync(target)).toBe(false);
   });

@@ -2,7 +2,7 @@
 # Usage: STORYBAR_URL=https://captions.example.com STORYBAR_API_KEY=sb_live_... ./caption-folder.sh photos captioned "Golden hour"
 set -euo pipefail
 from="${1:?folder with photos and videos}" to="${2:?folder for the results}" text="${3:?caption}"
-[[ -d "$from" ]] || { echo "There is no folder $from." >&2; exit 1; }
+[[ -d "$from" ]] || { echo "Folder not found: $from" >&2; exit 1; }
 mkdir -p "$to"
 command -v sha256sum >/dev/null || sha256sum() { shasum -a 256; } # macOS
 shopt -s nocasematch

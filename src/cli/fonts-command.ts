@@ -1,24 +1,14 @@
 // `storybar fonts` manages the fonts that an account uploaded.
 
-import { Storybar } from '#client';
-import { readClientSettings } from '../config/settings.ts';
 import { UsageError } from './exit-codes.ts';
-import { flag, text } from './options.ts';
+import { flag } from './options.ts';
 import { type Print, table } from './print.ts';
 import { action, type Command, runActions } from './run-actions.ts';
-import { failureOf } from './send/failures.ts';
-import { serverOf } from './server-options.ts';
+import { SERVER, type ServerInput, withClient } from './with-client.ts';
 
 interface Task {
   readonly print: Print;
 }
-
-interface ServerInput {
-  readonly url: string | undefined;
-  readonly key: string | undefined;
-}
-
-const SERVER = { url: text('<url>'), key: text('<key>') };
 
 const COMMAND: Command<Task> = {
   name: 'fonts',
@@ -78,16 +68,4 @@ async function add(print: Print, file: string, input: ServerInput, isConfirmed: 
   }
   const font = await withClient(input, async (client) => await client.fonts.add(file, { licenseConfirmed: true }));
   print(font, `${font.id}\n`);
-}
-
-async function withClient<Result>(
-  { url, key }: ServerInput,
-  use: (client: Storybar) => Promise<Result>,
-): Promise<Result> {
-  const server = serverOf(readClientSettings(), url, key);
-  try {
-    return await use(new Storybar({ baseUrl: server.url, apiKey: server.key }));
-  } catch (error) {
-    throw failureOf(error, server.url);
-  }
 }

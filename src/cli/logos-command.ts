@@ -1,23 +1,13 @@
 // `storybar logos` manages the logos of an account.
 
-import { Storybar, type Logo } from '#client';
-import { readClientSettings } from '../config/settings.ts';
-import { text } from './options.ts';
+import type { Logo } from '#client';
 import { type Print, table } from './print.ts';
 import { action, type Command, runActions } from './run-actions.ts';
-import { failureOf } from './send/failures.ts';
-import { serverOf } from './server-options.ts';
+import { SERVER, withClient } from './with-client.ts';
 
 interface Task {
   readonly print: Print;
 }
-
-interface ServerInput {
-  readonly url: string | undefined;
-  readonly key: string | undefined;
-}
-
-const SERVER = { url: text('<url>'), key: text('<key>') };
 
 const COMMAND: Command<Task> = {
   name: 'logos',
@@ -65,16 +55,4 @@ export async function logosCommand(args: string[]): Promise<void> {
 
 function rowOf({ id, width, height, bytes, created_at: at }: Logo): (string | number)[] {
   return [id, `${width}x${height}`, bytes, at];
-}
-
-async function withClient<Result>(
-  { url, key }: ServerInput,
-  use: (client: Storybar) => Promise<Result>,
-): Promise<Result> {
-  const server = serverOf(readClientSettings(), url, key);
-  try {
-    return await use(new Storybar({ baseUrl: server.url, apiKey: server.key }));
-  } catch (error) {
-    throw failureOf(error, server.url);
-  }
 }

@@ -3,26 +3,19 @@
 
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type SavedStyle, Storybar, type StyleToSave } from '#client';
-import { readClientSettings } from '../config/settings.ts';
+import type { SavedStyle, StyleToSave } from '#client';
 import { messageOf } from '../primitives/error-facts.ts';
 import { CommandFailure, EXIT_CODES, UsageError } from './exit-codes.ts';
-import { flag, text } from './options.ts';
+import { flag } from './options.ts';
 import { type Print, table } from './print.ts';
 import { action, type Command, runActions } from './run-actions.ts';
 import { failureOf } from './send/failures.ts';
-import { serverOf } from './server-options.ts';
+import { SERVER, type ServerInput, withClient } from './with-client.ts';
 
 interface Task {
   readonly print: Print;
 }
 
-interface ServerInput {
-  readonly url: string | undefined;
-  readonly key: string | undefined;
-}
-
-const SERVER = { url: text('<url>'), key: text('<key>') };
 const EXTENSION = '.json';
 
 const COMMAND: Command<Task> = {
@@ -146,16 +139,4 @@ function inFile(error: unknown, file: string): unknown {
   if (!(error instanceof CommandFailure)) return error;
   const { message, code, exit, faults, status } = error;
   return new CommandFailure(`${file}: ${message}`, { code, exit, faults, status });
-}
-
-async function withClient<Result>(
-  { url, key }: ServerInput,
-  use: (client: Storybar, url: string) => Promise<Result>,
-): Promise<Result> {
-  const server = serverOf(readClientSettings(), url, key);
-  try {
-    return await use(new Storybar({ baseUrl: server.url, apiKey: server.key }), server.url);
-  } catch (error) {
-    throw failureOf(error, server.url);
-  }
 }
