@@ -1,5 +1,6 @@
 // Composition root of the server. No other file knows every part.
 
+import { setMaxListeners } from 'node:events';
 import type { FastifyInstance } from 'fastify';
 import { type Settings, SettingsError } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
@@ -42,6 +43,8 @@ export async function serve(settings: Settings, showSecrets = false): Promise<Ru
 
 async function open(settings: Settings, showSecrets: boolean, resources: ResourceStack): Promise<RunningServer> {
   const shutdown = new AbortController();
+  // Every running request listens to it, so many listeners are no leak.
+  setMaxListeners(0, shutdown.signal);
   let stage: 'serving' | 'draining' | 'closing' = 'serving';
   const parts = await openParts(settings, shutdown.signal, resources);
   const { logger, metrics, traces, plans, store, access, limits, health, fetcher } = parts;

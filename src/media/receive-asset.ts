@@ -53,7 +53,7 @@ const WRITE_AHEAD_BYTES = 1024 * 1024;
 export async function receiveAsset(stream: Readable, destination: AssetDestination): Promise<ReceivedFile> {
   const hash = destination.hash ? createHash('sha256') : undefined;
   const file = new AssetFile(destination);
-  let head = Buffer.alloc(0);
+  let head: Buffer = Buffer.alloc(0);
   let format: AssetFormat | undefined;
   let bytes = 0;
   let isAccepted = false;
@@ -63,7 +63,8 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
       hash?.update(chunk);
       const isHead = head.length < SNIFF_LENGTH;
       if (isHead) {
-        head = Buffer.concat([head, chunk]);
+        // The first chunk is usually long enough and needs no copy.
+        head = head.length === 0 ? chunk : Buffer.concat([head, chunk]);
         format = sniff(head);
         isAccepted = format === undefined && destination.accepts?.(head) === true;
       }

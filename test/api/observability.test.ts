@@ -1,5 +1,6 @@
 // Metrics, logs, health and readiness of a running server.
 
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { grep } from '../log-lines.ts';
 import { scrape } from '../scrape.ts';
@@ -40,7 +41,7 @@ describe('metrics', () => {
     expect(seen.get('storybar_process_resident_memory_bytes')).toBeGreaterThan(1e7);
   });
 
-  it('require the token if one is set, and tell a wrong one from none', async () => {
+  it('metrics require the token if one is set, and tell a wrong one from none', async () => {
     const ask = async (authorization: string): Promise<unknown[]> => {
       const response = await fetch(`${server.url}/metrics`, { headers: { authorization } });
       const text = await response.text();
@@ -61,9 +62,24 @@ describe('logs', () => {
     const lines = await grep(() => server.output().stderr, id, 'request completed');
     expect(lines.find(({ msg }) => msg === 'request completed')).toMatchObject({ traceId: trace, status: 200 });
   });
+
+  it('logs contain only JSON lines, however many requests run at once', async () => {
+    const created = await server.cli('keys', 'create', '--plan', 'pro', '--name', 'many', '--json');
+    const { key } = JSON.parse(created) as { key: string };
+    const headers = { 'x-api-key': key, 'content-type': 'multipart/form-data; boundary=end' };
+    const uploads = Array.from({ length: 12 }, () => request(`${server.url}/v1/overlay`, { method: 'POST', headers }));
+    for (const upload of uploads) upload.on('error', () => undefined).flushHeaders();
+    const inside = async (count: number): Promise<true | undefined> =>
+      (await scrape(server.url)).get('storybar_requests_inside') === count ? true : undefined;
+    await until(async () => await inside(uploads.length));
+    for (const upload of uploads) upload.destroy();
+    await until(async () => await inside(0));
+    const lines = server.output().stderr.split('\n').slice(0, -1);
+    expect(lines.filter((line) => !line.startsWith('{'))).toEqual([]);
+  });
 });
 
-it('reports the latency of the latest deliveries in /health', async () => {
+it('/health reports the latency of the latest deliveries', async () => {
   await (await post(server, form(OVERLAY))).arrayBuffer();
   const { latencyMs } = await until(async () => {
     const report = (await health(server)) as unknown as { latencyMs: Record<string, unknown> };
