@@ -1,7 +1,8 @@
 import { describe, expect, inject, it } from 'vitest';
-import { copyAll, DERIVED_TABLES, isEmpty, TABLES } from '../../src/store/copy.ts';
+import { copyAll, isEmpty, SUMS, TABLES } from '../../src/store/copy.ts';
 import type { Engine } from '../../src/store/engine.ts';
-import { text } from '../../src/store/rows.ts';
+import { storedBytesOfService } from '../../src/store/renders/stored-bytes.ts';
+import { integer, text, toRow } from '../../src/store/rows.ts';
 import { createStore } from '../../src/store/store.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { postgresDatabase, sqliteDatabase, type TestDatabase } from './databases.ts';
@@ -88,7 +89,7 @@ async function fill(database: TestDatabase): Promise<World> {
 
 async function contents(engine: Engine): Promise<Record<string, unknown[]>> {
   const tables: Record<string, unknown[]> = {};
-  for (const { name, columns } of TABLES) {
+  for (const { name, columns } of [...TABLES, ...SUMS]) {
     const rows = await engine.all(`select ${columns.join(', ')} from ${name}`);
     tables[name] = rows.map((row) => JSON.stringify(row)).toSorted();
   }
@@ -105,8 +106,9 @@ describe('copying a database', () => {
     const tables = await engine.all(
       "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name <> 'schema_version' order by name",
     );
-    expect([...TABLES.map(({ name }) => name), ...DERIVED_TABLES].toSorted()).toEqual(tables.map(({ name }) => name));
-    for (const { name, columns } of TABLES) {
+    const copied = [...TABLES, ...SUMS];
+    expect(copied.map(({ name }) => name).toSorted()).toEqual(tables.map(({ name }) => name));
+    for (const { name, columns } of copied) {
       const actual = await engine.all(`select name from pragma_table_info('${name}')`);
       expect(columns.toSorted()).toEqual(actual.map((column) => text(column, 'name')).toSorted());
     }
@@ -133,6 +135,11 @@ describe('copying a database', () => {
       const [last] = await store.audit.list({ count: 1 });
       await store.accounts.setSuspended('a7', true, 'cli:x');
       expect((await store.audit.list({ count: 1 }))[0]?.seq).toBe((last?.seq ?? 0) + 1);
+      // The database still maintains the sums of the copy.
+      const before = await storedBytesOfService(engine);
+      const [file] = await engine.all('select sum(bytes) as bytes from brand_files');
+      await engine.run('delete from brand_files');
+      expect(await storedBytesOfService(engine)).toBe(before - integer(toRow(file), 'bytes'));
       await world.database.remove();
       await target.remove();
     });
