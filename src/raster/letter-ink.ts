@@ -31,12 +31,13 @@ type BareInk = Omit<LetterInk, 'markedTop' | 'markedBottom'>;
 export class LetterInkMeter {
   #canvas: Canvas | undefined;
 
-  /** `lineWidth` is in em. */
-  measure(runs: readonly Run[], lineWidth: number, draw: DrawRun): LetterInk | undefined {
+  /** `widthOf` returns the width of the line in em. It is called only for scripts that can hang low. */
+  measure(runs: readonly Run[], widthOf: () => number, draw: DrawRun): LetterInk | undefined {
     const letters = runs.filter(({ kind, text }) => kind === 'text' && LETTER.test(text));
     if (letters.every(({ text }) => NEVER_LOW.test(text))) return undefined;
     const marked = letters.map((run) => ({ ...run, text: run.text.replace(NOT_LETTERS, ' ') }));
     const bare = marked.map((run) => ({ ...run, text: run.text.replace(VOWEL_MARKS, '') }));
+    const lineWidth = widthOf();
     const ink = this.#inkOf(bare, lineWidth, draw);
     const hasMarks = bare.some(({ text }, index) => text !== marked[index]?.text);
     const all = (hasMarks ? this.#inkOf(marked, lineWidth, draw) : undefined) ?? ink;

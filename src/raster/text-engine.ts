@@ -117,9 +117,8 @@ export class TextEngine {
 
   #letterInk(fonts: RunFonts, runs: readonly Run[]): LetterInk | undefined {
     const context = this.#canvas.getContext('2d');
-    const widths = runs.map((run) => measureRun(context, fonts, run, 1).width);
-    const lineWidth = widths.reduce((sum, width) => sum + width, 0);
-    return this.#inkMeter.measure(runs, lineWidth, (canvas, run, x, baseline, fontSize) => {
+    const widthOf = (): number => runs.reduce((sum, run) => sum + measureRun(context, fonts, run, 1).width, 0);
+    return this.#inkMeter.measure(runs, widthOf, (canvas, run, x, baseline, fontSize) => {
       paintRuns(canvas, [{ ...run, x, right: x, baseline }], fonts, fontSize, 'fillText');
       return measureRun(canvas, fonts, run, fontSize).width;
     });
