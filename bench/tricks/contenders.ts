@@ -54,7 +54,7 @@ export async function startServer({ folder, flags, workload, asset }: Setup): Pr
     STORYBAR_DATA_DIR: path.join(folder, 'data'),
     STORYBAR_WORKERS: '1',
     STORYBAR_PLANS: plansFile({ bench: {} }),
-    STORYBAR_LOG_LEVEL: 'warn',
+    STORYBAR_LOG_LEVEL: 'error',
   };
   const program = path.join(folder, 'bin/storybar.js');
   const child = spawn(process.execPath, [...flags, program, 'serve', '--print-key'], {

@@ -52,9 +52,13 @@ async function measure({ name, workload, measure: kind, without }: Trick, asset:
     const setup: Setup = { folder, flags, workload, asset };
     return isServer ? await startServer(setup) : await startRenders(setup);
   };
-  const sides = [await start('with', true), await start('without', false)] as const;
+  const sides: Contender[] = [];
   try {
-    const [on, off] = await takeTurns(sides);
+    const first = await start('with', true);
+    sides.push(first);
+    const second = await start('without', false);
+    sides.push(second);
+    const [on, off] = await takeTurns([first, second]);
     if (typeof kind !== 'string') return [name, workload, kind.join('+'), ...compareSteps(on, off, kind)];
     const of = ({ cpuMs, peakMb }: Figures): number => (kind === 'CPU' ? cpuMs : peakMb);
     return [name, workload, kind, ...compare(lowerQuartile(on.map(of)), lowerQuartile(off.map(of)))];

@@ -36,7 +36,7 @@ export const TRICKS: readonly Trick[] = [
     name: 'pool of response buffers',
     workload: 'replays',
     measure: 'CPU',
-    without: [patch('http/transport/buffer-pool.js', 'this.#spare.push(buffer)', 'void buffer')],
+    without: [patch('primitives/buffer-pool.js', 'this.#spare.push(buffer)', 'void buffer')],
   },
   {
     name: 'kept PNG encoder',
@@ -45,29 +45,10 @@ export const TRICKS: readonly Trick[] = [
     without: [patch('raster/png/encoder.js', 'MAX_IDLE = 1', 'MAX_IDLE = 0')],
   },
   {
-    name: 'estimated length of a PNG',
-    workload: 'photo',
-    measure: ['encode'],
-    // Without the trick, parts of unknown number are collected in a buffer that doubles.
-    without: [
-      patch('raster/png/photo.js', 'file.expectMore((bytes.length * (height - top)) / rows);', ''),
-      patch('raster/png/growing-buffer.js', 'MARGIN = 1.05', 'MARGIN = 2'),
-    ],
-  },
-  {
     name: 'four bytes of a bar at once',
     workload: 'photo',
     measure: ['blend'],
     without: [patch('raster/blend.js', 'to - from < MIN_WORD_RUN_BYTES ? 0 : (to - aligned) >> 2', '0')],
-  },
-  {
-    name: 'signed words',
-    workload: 'photo',
-    measure: ['draw', 'blend'],
-    without: [
-      patch('raster/band.js', 'new Int32Array(pixels.buffer', 'new Uint32Array(pixels.buffer'),
-      patch('raster/band.js', 'BAR_ALPHA_BYTE << 24', '(BAR_ALPHA_BYTE << 24) >>> 0'),
-    ],
   },
   {
     name: 'kept JPEG codec',

@@ -20,10 +20,7 @@ export interface ColumnRange {
   readonly columns: number;
 }
 
-/**
- * A view of RGBA pixels as little-endian words. They are signed because V8 keeps those as integers. Unsigned words with
- * the top bit set, which includes every pixel of a bar, would become floating-point numbers.
- */
+/** A view of RGBA pixels as little-endian words. They are signed, as the results of bit operations are. */
 export function wordsOf(pixels: Uint8Array | Uint8ClampedArray): Int32Array {
   return new Int32Array(pixels.buffer, pixels.byteOffset, pixels.length / 4);
 }
