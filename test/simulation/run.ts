@@ -1,6 +1,8 @@
-// `npm run simulate`: simulations from one seed after the other, until the time is over or one fails.
+// `npm run simulate`: simulations from many seeds, until the time is over or one fails.
 
-import { spawnSync } from 'node:child_process';
+import { type ChildProcess, fork, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { BUGS } from './bugs.js';
 import { DriverFaults } from './driver-faults.ts';
@@ -17,6 +19,8 @@ const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '120' },
     seed: { type: 'string', default: '1' },
+    // Set by the process that shares the seeds.
+    step: { type: 'string' },
     only: { type: 'boolean', default: false },
     bug: { type: 'string' },
     'every-call': { type: 'boolean', default: false },
@@ -24,35 +28,94 @@ const { values } = parseArgs({
   },
 });
 
-async function run(): Promise<number> {
-  const started = process.hrtime.bigint();
-  const elapsed = (): number => Number(process.hrtime.bigint() - started) / 1e9;
+interface Totals {
+  readonly seeds: number;
+  readonly crashes: number;
+  readonly renders: number;
+  readonly simulatedSeconds: number;
+}
+
+/** What a process found: the totals of its seeds, or the history of the one that failed. */
+type Report = { readonly totals: Totals; readonly digest: string } | { readonly failure: string };
+
+const NOTHING: Totals = { seeds: 0, crashes: 0, renders: 0, simulatedSeconds: 0 };
+
+const started = process.hrtime.bigint();
+const elapsed = (): number => Number(process.hrtime.bigint() - started) / 1e9;
+
+/** Runs every seed from the first one on, or one of `step` when several processes share them. */
+async function runSeeds(first: number, step: number): Promise<Report> {
+  let totals = NOTHING;
   let digest = '';
-  const total = { seeds: 0, crashes: 0, renders: 0, simulatedSeconds: 0 };
-  for (
-    let seed = Number(values.seed);
-    total.seeds === 0 || (!values.only && elapsed() < Number(values.seconds));
-    seed += 1
-  ) {
+  for (let seed = first; totals.seeds === 0 || (!values.only && elapsed() < Number(values.seconds)); seed += step) {
     const result = await simulate(seed);
+    if (result.violations.length > 0) return { failure: failureOf(seed, result) };
     digest = result.digest;
-    total.seeds += 1;
-    total.crashes += result.crashes;
-    total.renders += result.renders;
-    total.simulatedSeconds += result.simulatedSeconds;
-    const [first] = result.violations;
-    if (first === undefined) continue;
-    console.log(`seed ${seed} violates: ${first.rule}\n  ${first.detail}\n\n${result.history}\n`);
-    for (const { rule, detail } of result.violations.slice(1, 10)) console.log(`also: ${rule}: ${detail}`);
-    console.log(`repeat with: npm run simulate -- --seed ${seed} --only`);
+    totals = sum(totals, { seeds: 1, ...result });
+  }
+  return { totals, digest };
+}
+
+function sum(a: Totals, b: Totals): Totals {
+  return {
+    seeds: a.seeds + b.seeds,
+    crashes: a.crashes + b.crashes,
+    renders: a.renders + b.renders,
+    simulatedSeconds: a.simulatedSeconds + b.simulatedSeconds,
+  };
+}
+
+function failureOf(seed: number, { violations, history }: Awaited<ReturnType<typeof simulate>>): string {
+  const [first, ...others] = violations.map(({ rule, detail }) => ({ rule, detail }));
+  return [
+    `seed ${seed} violates: ${first?.rule}\n  ${first?.detail}\n\n${history}\n`,
+    ...others.slice(0, 9).map(({ rule, detail }) => `also: ${rule}: ${detail}`),
+    `repeat with: npm run simulate -- --seed ${seed} --only`,
+  ].join('\n');
+}
+
+/** The seeds are shared by as many processes as there are processors. The first failure ends all of them. */
+async function run(): Promise<number> {
+  const first = Number(values.seed);
+  const report = values.only ? await runSeeds(first, 1) : await runInProcesses(first, availableParallelism());
+  if ('failure' in report) {
+    console.log(report.failure);
     return 1;
   }
-  if (values.only) console.log(`history of seed ${values.seed}: ${digest}`);
-  const hours = (total.simulatedSeconds / 3_600).toFixed(1);
+  if (values.only) console.log(`history of seed ${first}: ${report.digest}`);
+  const { seeds, crashes, renders, simulatedSeconds } = report.totals;
+  const hours = (simulatedSeconds / 3_600).toFixed(1);
   console.log(
-    `${total.seeds} seeds, ${total.crashes} crashes, ${total.renders} renders, ${hours} simulated hours in ${elapsed().toFixed(0)} s: all rules hold`,
+    `${seeds} seeds, ${crashes} crashes, ${renders} renders, ${hours} simulated hours in ${elapsed().toFixed(0)} s: all rules hold`,
   );
   return 0;
+}
+
+async function runInProcesses(first: number, count: number): Promise<Report> {
+  const children = Array.from({ length: count }, (_, index) => {
+    const options = ['--seconds', values.seconds, '--seed', String(first + index), '--step', String(count)];
+    return fork(import.meta.filename, options);
+  });
+  const totals = children.map(async (child) => {
+    const [report] = (await Promise.race([once(child, 'message'), unexpectedExit(child)])) as [Report];
+    if ('failure' in report) throw new RuleViolated(report.failure);
+    return report.totals;
+  });
+  try {
+    return { totals: (await Promise.all(totals)).reduce(sum, NOTHING), digest: '' };
+  } catch (error) {
+    if (error instanceof RuleViolated) return { failure: error.message };
+    throw error;
+  } finally {
+    for (const child of children) child.kill();
+  }
+}
+
+class RuleViolated extends Error {}
+
+async function unexpectedExit(child: ChildProcess): Promise<never> {
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  throw new Error(`a process of the simulation ended with ${code ?? signal}`);
 }
 
 /** Each call to the driver of the database fails once, with each code. */
@@ -87,5 +150,6 @@ function runWithBug(name: string): number {
 }
 
 if (values.help) console.log(USAGE);
+else if (values.step !== undefined) process.send?.(await runSeeds(Number(values.seed), Number(values.step)));
 else if (values['every-call']) process.exitCode = await failEveryCall();
 else process.exitCode = values.bug === undefined ? await run() : runWithBug(values.bug);
