@@ -21,11 +21,11 @@ const CHANGELOG = `# Changelog
 `;
 const WITHOUT_UNRELEASED = CHANGELOG.replace('- soon\n\n', '');
 
-it('returns the section of a released version as release notes', () => {
+it('the release notes of a version are its section of the changelog', () => {
   expect(changelogSection('1.2.0', CHANGELOG)).toBe('### Added\n\n- a thing');
 });
 
-it('returns no release notes for an empty section, an unknown version or a similar version', () => {
+it('an empty section, an unknown version and a similar version have no release notes', () => {
   expect(changelogSection('1.1.0', CHANGELOG)).toBeUndefined();
   expect(changelogSection('1.3.0', CHANGELOG)).toBeUndefined();
   expect(changelogSection('1x2x0', CHANGELOG)).toBeUndefined();

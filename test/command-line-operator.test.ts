@@ -194,7 +194,7 @@ describe('storybar accounts', () => {
   );
 });
 
-it('reports errors by its exit code and on stderr, as text and as JSON, in a process of its own', async () => {
+it('a command in a process of its own reports errors by its exit code and on stderr, as text and as JSON', async () => {
   const text = await storybarProcess('accounts', 'show', 'unknown');
   expect(text).toMatchObject({
     code: 65,

@@ -29,7 +29,7 @@ const documented = readdirSync(path.join(ROOT, 'docs'))
   .filter((file) => file.endsWith('.md'))
   .flatMap((file) => quotedEntries(readFileSync(path.join(ROOT, 'docs', file), 'utf8')).map((entry) => [file, entry]));
 
-it('finds tables of log entries in the documentation', () => {
+it('the documentation has tables of log entries', () => {
   expect(documented.length).toBeGreaterThan(5);
 });
 

@@ -139,7 +139,7 @@ describe('color and depth', () => {
   }
 });
 
-it('removes EXIF and XMP metadata from the output', async () => {
+it('the output has no EXIF and XMP metadata', async () => {
   const source = await sharp({ create: { width: 64, height: 64, channels: 3, background: '#888' } })
     .withExif({ IFD0: { Make: 'SecretCam' }, IFD3: { GPSLatitude: '51/1 30/1 0/1' } })
     .withXmp('<x:xmpmeta xmlns:x="adobe:ns:meta/">SecretPlace</x:xmpmeta>')
@@ -151,7 +151,7 @@ it('removes EXIF and XMP metadata from the output', async () => {
   expect(await sharp(bytes).metadata()).not.toHaveProperty('exif');
 });
 
-it('renders the first frame of an animated WebP', async () => {
+it('an animated WebP is rendered as its first frame', async () => {
   const frames = ['#ff0000', '#00ff00'].map((background) => ({
     create: { width: 32, height: 32, channels: 3 as const, background },
   }));

@@ -19,14 +19,14 @@ function prepare(): { readonly status: number | null; readonly stdout: string; r
   return spawnSync(process.execPath, ['scripts/prepare.js'], { cwd: clone, encoding: 'utf8' });
 }
 
-it('says how to build when there is neither a compiler nor a build', () => {
+it('the script says how to build when there is neither a compiler nor a build', () => {
   const { status, stderr } = prepare();
   expect(status).toBe(0);
   expect(stderr).toContain('npm ci\n');
   expect(stderr).toContain('npm prune --omit=dev');
 });
 
-it('uses an existing build when there is no compiler', () => {
+it('the script uses an existing build when there is no compiler', () => {
   mkdirSync(path.join(clone, 'dist/cli'), { recursive: true });
   writeFileSync(path.join(clone, 'dist/cli/cli.js'), '');
   expect(prepare()).toMatchObject({ status: 0, stdout: '', stderr: '' });

@@ -29,7 +29,7 @@ function prune(libc: string): void {
 
 const has = (file: string): boolean => existsSync(path.join(root, 'node_modules', file));
 
-it('removes packages that only WebRTC needs, and keeps those that others need too', () => {
+it('pruning removes packages that only WebRTC needs, and keeps those that others need too', () => {
   addPackage('', ['node-av', 'fastify']);
   addPackage('node-av', ['werift', 'unzipper']);
   addPackage('werift', ['mediabunny', 'shared']);
@@ -54,7 +54,7 @@ it.each([
   expect(binaries.filter((name) => has(`${name}/index.node`))).toEqual([kept]);
 });
 
-it('removes source maps, TypeScript and tests, and keeps code and licenses', () => {
+it('pruning removes source maps, TypeScript and tests, and keeps code and licenses', () => {
   addPackage('', ['a']);
   const kept = ['index.js', 'lib/test/index.js', 'LICENSE.d.ts', 'lib/LICENSE'];
   addPackage(
@@ -68,7 +68,7 @@ it('removes source maps, TypeScript and tests, and keeps code and licenses', () 
   expect(kept.filter((file) => !has(`a/${file}`))).toEqual([]);
 });
 
-it('keeps every font file that captions and pages use, and removes other weights and styles', () => {
+it('pruning keeps every font file that captions and pages use, and removes other weights and styles', () => {
   const fonts = [...FAMILIES, EMOJI].flatMap(({ packageName, files, bold }) => {
     const used = 'single' in files ? [files.single] : [files.slice('0'), files.slice('latin'), 'unicode.json'];
     if (typeof bold === 'object') used.push(bold.single);
@@ -97,7 +97,7 @@ it('keeps every font file that captions and pages use, and removes other weights
   expect([...packages].flatMap((name) => unused.filter((file) => has(`${name}/${file}`)))).toEqual([]);
 });
 
-it('keeps the patterns of the languages that captions are cut in, and no others', () => {
+it('pruning keeps the patterns of the languages that captions are cut in, and no others', () => {
   const used = [...new Set(PATTERN_FILES.values())].map((file) => `patterns/${file}.js`);
   const code = ['index.js', 'hyphen.js', 'LICENSE'];
   const unused = ['patterns/cs.js', 'patterns/de-1901.js', 'patterns/id.js', 'de/index.js', 'CHANGELOG'];

@@ -9,18 +9,18 @@ import { hasSharedMedia } from './shared-media.ts';
 
 const FAKE_CHECKS = { present: () => true, absent: () => false, gone: async () => false };
 
-it('lets a run start when everything that TESTS_REQUIRE names is available', async () => {
+it('the check lets a run start when everything that TESTS_REQUIRE names is available', async () => {
   await expect(assertRequiredPrograms('', FAKE_CHECKS)).resolves.toBeUndefined();
   await expect(assertRequiredPrograms('present', FAKE_CHECKS)).resolves.toBeUndefined();
 });
 
-it('fails a run that would skip tests which TESTS_REQUIRE names, and lists all that is missing', async () => {
+it('the check fails a run that would skip tests which TESTS_REQUIRE names, and lists all that is missing', async () => {
   await expect(assertRequiredPrograms('present, absent,gone', FAKE_CHECKS)).rejects.toThrow(
     'not available: absent, gone',
   );
 });
 
-it('fails a run when TESTS_REQUIRE names something unknown', async () => {
+it('the check fails a run when TESTS_REQUIRE names something unknown', async () => {
   await expect(assertRequiredPrograms('presnt', FAKE_CHECKS)).rejects.toThrow('got "presnt"');
 });
 

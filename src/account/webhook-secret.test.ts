@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { retryDelayMs } from './webhook-schedule.ts';
 import { createWebhookSecret, signWebhook } from './webhook-secret.ts';
 
-it('signs as the official package does', () => {
+it('a webhook is signed as the official package does it', () => {
   const secret = createWebhookSecret();
   const now = new Date();
   const body = '{"text":"é🎬"}';
@@ -12,7 +12,7 @@ it('signs as the official package does', () => {
   expect(createWebhookSecret()).not.toBe(secret);
 });
 
-it('refuses to send a webhook without a signature', () => {
+it('a webhook without a signature is not sent', () => {
   expect(() => signWebhook({ id: 'msg_1', timestamp: 1, body: '{}' }, [])).toThrow('a secret to sign the webhook');
 });
 

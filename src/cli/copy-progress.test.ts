@@ -13,7 +13,7 @@ function progressOn(isTTY: boolean): { readonly printed: string[]; readonly at: 
   return { printed, at };
 }
 
-it('prints a line every ten seconds where the output is not a terminal', () => {
+it('the progress of a copy prints a line every ten seconds where the output is not a terminal', () => {
   const { printed, at } = progressOn(false);
   at(9_000, 0.1);
   at(10_000, 0.257);

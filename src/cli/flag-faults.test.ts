@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { flagFaults } from './flag-faults.ts';
 
-it('names options instead of fields, and says what to give', () => {
+it('a fault names options instead of fields, and says what to give', () => {
   expect(
     flagFaults([
       {

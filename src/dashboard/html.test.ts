@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { escape, html } from './html.ts';
 
-it('escapes every value that is not Html', () => {
+it('a template escapes every value that is not Html', () => {
   const name = `<b title="x">'&`;
   expect(html`<p>${name}</p>`.text).toBe('<p>&lt;b title=&quot;x&quot;&gt;&#39;&amp;</p>');
   expect(escape(name)).toBe('&lt;b title=&quot;x&quot;&gt;&#39;&amp;');
 });
 
-it('renders nested templates, lists and numbers, and omits empty values', () => {
+it('a template renders nested templates, lists and numbers, and omits empty values', () => {
   const items = ['a', '<'].map((item) => html`<li>${item}</li>`);
   expect(html`<ul>${items}</ul>${0}${false}${undefined}${null}`.text).toBe('<ul><li>a</li><li>&lt;</li></ul>0');
 });

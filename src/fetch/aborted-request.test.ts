@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { sendChecked } from './checked-request.ts';
 import { FetchPolicy } from './fetch-policy.ts';
 
-it('sends nothing when the signal was aborted before the request', async () => {
+it('nothing is sent when the signal was aborted before the request', async () => {
   let requests = 0;
   const server = createServer((_request, response) => {
     requests += 1;

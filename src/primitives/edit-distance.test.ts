@@ -11,7 +11,7 @@ it.each([
   expect(editDistance(a, b, 4)).toBe(distance);
 });
 
-it('names the most similar of several names, or none', () => {
+it('the nearest name is the most similar of several, or none', () => {
   const names = ['text', 'overlays', 'captions', 'safe-area'];
   expect(nearestName('txt', names)).toBe('text');
   expect(nearestName('safe', names)).toBe('safe-area');

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { LatestTimes } from './latency.ts';
 
-it('reports the median and 99th percentile of the latest 500 requests only', () => {
+it('the latency has the median and 99th percentile of the latest 500 requests only', () => {
   const times = new LatestTimes();
   expect(times.latency).toBeUndefined();
   times.add(7.4);

@@ -4,7 +4,7 @@ import { Metrics } from './metrics.ts';
 const linesOf = async (metrics: Metrics, name: string): Promise<string[]> =>
   (await metrics.text()).split('\n').filter((line) => line.startsWith(`storybar_${name}`));
 
-it('counts an accepted request apart from delivered ones, and its render when it ends', async () => {
+it('metrics count an accepted request apart from delivered ones, and its render when it ends', async () => {
   const metrics = new Metrics('1.2.3');
   metrics.requestEnded('video', 'accepted', 0.02);
   expect(metrics.latency).toEqual({});
@@ -21,7 +21,7 @@ it('counts an accepted request apart from delivered ones, and its render when it
   ]);
 });
 
-it('has no backlog instead of a wrong one while the database is unavailable', async () => {
+it('metrics have no backlog instead of a wrong one while the database is unavailable', async () => {
   const metrics = new Metrics('1.2.3');
   const lane = { waiting: 3, claimed: 1, oldestSeconds: 90 };
   const renders = { image: lane, video: lane, fetch: lane, put: lane };
@@ -34,7 +34,7 @@ it('has no backlog instead of a wrong one while the database is unavailable', as
   expect(await linesOf(metrics, 'fleet_')).toEqual([]);
 });
 
-it('counts failures of periodic tasks from 0, so that an alert sees the first one', async () => {
+it('metrics count failures of periodic tasks from 0, so that an alert sees the first one', async () => {
   const metrics = new Metrics('1.2.3');
   metrics.dependencies.taskStarted('trim');
   expect(await linesOf(metrics, 'housekeeping_failures_total')).toEqual([

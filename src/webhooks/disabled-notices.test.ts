@@ -44,7 +44,7 @@ const optionsWith = (mailer: NoticeOptions['mailer']): NoticeOptions => ({
 });
 const working = optionsWith.bind(undefined, { send: async (email) => void sent.push(email) });
 
-it('tells the users of the account once, without the secret parts of the URL', async () => {
+it('a notice tells the users of the account once, without the secret parts of the URL', async () => {
   await disabledEndpoint();
   await sendDisabledNotices(working());
   await sendDisabledNotices(working());
@@ -64,7 +64,7 @@ it('tries again after ten minutes when the mail server fails', async () => {
   expect(sent).toHaveLength(1);
 });
 
-it('tells no one without a mail server, also when one is configured later', async () => {
+it('a notice tells no one without a mail server, also when one is configured later', async () => {
   await disabledEndpoint();
   await sendDisabledNotices(optionsWith(undefined));
   world.pass(3_600_000);
@@ -72,7 +72,7 @@ it('tells no one without a mail server, also when one is configured later', asyn
   expect(sent).toEqual([]);
 });
 
-it('tells every user who may develop once, although the mail server refuses one of them', async () => {
+it('a notice tells every user who may develop once, although the mail server refuses one of them', async () => {
   const accountId = await disabledEndpoint();
   world.pass(1);
   await join(accountId, 'bob@example.com', 'member');
@@ -89,7 +89,7 @@ it('tells every user who may develop once, although the mail server refuses one 
   expect(sent.map(({ to }) => to)).toEqual(['bob@example.com']);
 });
 
-it('gives up after a day, with the same message id in every attempt', async () => {
+it('the mailer gives up after a day, with the same message id in every attempt', async () => {
   await disabledEndpoint();
   const attempts: Email[] = [];
   const failing = optionsWith({

@@ -27,7 +27,7 @@ async function endpoint(accountId: string): Promise<string> {
   return created.endpoint.id;
 }
 
-it('reports everything that is wrong with an endpoint together', () => {
+it('the service reports everything that is wrong with an endpoint together', () => {
   const check = (url: unknown, events: unknown) => () => changes.check(url, events);
   expect(check(undefined, 'all')).toThrow('The request has 2 errors.');
   expect(check('https://a.example', ['render.deleted'])).toThrow("This event doesn't exist.");
@@ -39,7 +39,7 @@ it('reports everything that is wrong with an endpoint together', () => {
   });
 });
 
-it('limits webhooks that an account sends by hand, apart from those of other accounts', async () => {
+it('the service limits webhooks that an account sends by hand, apart from those of other accounts', async () => {
   const [busy, other] = [await world.account(), await world.account()];
   const [first, second] = [await endpoint(busy), await endpoint(other)];
   const { id } = await changes.sendTest(busy, first);
@@ -49,7 +49,7 @@ it('limits webhooks that an account sends by hand, apart from those of other acc
   expect(await codeOf(changes.sendTest(other, second))).toBe('done');
 });
 
-it('sends nothing by hand for a suspended account', async () => {
+it('the service sends nothing by hand for a suspended account', async () => {
   const accountId = await world.account();
   const id = await endpoint(accountId);
   const delivery = await changes.sendTest(accountId, id);

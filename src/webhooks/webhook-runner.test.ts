@@ -68,7 +68,7 @@ async function canceledRender(accountId: string, request = REQUEST): Promise<str
 
 const deliveriesOf = async (accountId: string) => await world.store.webhookDeliveries.list(accountId, { limit: 50 });
 
-it('sends the event of a render to an endpoint and to the URL of the request, each signed with its own secret', async () => {
+it('the runner sends the event of a render to an endpoint and to the URL of the request, each signed with its own secret', async () => {
   const accountId = await world.account();
   const { secret } = await endpoint(accountId, '/endpoint');
   const fields = [{ name: 'webhook_url', value: `${receiver.url}/request` }];
@@ -89,7 +89,7 @@ it('sends the event of a render to an endpoint and to the URL of the request, ea
   await until(async () => (await deliveriesOf(accountId)).every(({ status }) => status === 'succeeded'));
 });
 
-it('sends one event for a batch, with its renders, after the last of them', async () => {
+it('the runner sends one event for a batch, with its renders, after the last of them', async () => {
   const accountId = await world.account();
   await endpoint(accountId, '/endpoint');
   const batchId = randomUUID();
@@ -112,7 +112,7 @@ it('sends one event for a batch, with its renders, after the last of them', asyn
   expect(completed?.data.renders).toHaveLength(2);
 });
 
-it('keeps to the retry schedule across restarts, then gives up, and sends the same webhook each time', async () => {
+it('the runner keeps to the retry schedule across restarts, then gives up, and sends the same webhook each time', async () => {
   const accountId = await world.account();
   await endpoint(accountId, '/switch');
   await canceledRender(accountId);
@@ -152,7 +152,7 @@ it('disables an endpoint that responds with 410, and sends nothing more to it', 
   expect((await deliveriesOf(accountId)).map(({ status }) => status)).toEqual(['failed']);
 });
 
-it('delivers to other accounts while a receiver is slow, and gives back what it was sending when it stops', async () => {
+it('the runner delivers to other accounts while a receiver is slow, and gives back what it was sending when it stops', async () => {
   const [slow, quick] = [await world.account(), await world.account()];
   await endpoint(slow, '/silent');
   await endpoint(quick, '/endpoint');
@@ -171,7 +171,7 @@ it('delivers to other accounts while a receiver is slow, and gives back what it 
   expect(await world.store.webhookDeliveries.claim(1)).toHaveLength(1);
 });
 
-it('sends a webhook again when its server died after sending and before writing', async () => {
+it('the runner sends a webhook again when its server died after sending and before writing', async () => {
   const accountId = await world.account();
   await endpoint(accountId, '/endpoint');
   await canceledRender(accountId);

@@ -211,7 +211,7 @@ describe('asset_url', () => {
   });
 });
 
-it('refuses asset_url in the playground, which needs no key', async () => {
+it('the playground, which needs no key, refuses asset_url', async () => {
   const response = await fetch(`${server.url}/playground/render`, {
     method: 'POST',
     headers: JSON_TYPE,

@@ -38,7 +38,7 @@ async function responseTo(
   return { status: response.statusCode, code };
 }
 
-it('stops reading an endless text field with 413', async () => {
+it('the server stops reading an endless text field with 413', async () => {
   const upload = startChunked();
   const response = responseTo(upload);
   upload.on('error', () => undefined);
@@ -52,7 +52,7 @@ it('stops reading an endless text field with 413', async () => {
   upload.destroy();
 });
 
-it('refuses chunked uploads that exceed the upload budget together', async () => {
+it('the server refuses chunked uploads that exceed the upload budget together', async () => {
   const head = '--b\r\ncontent-disposition: form-data; name="asset"; filename="a.mp4"\r\n\r\n';
   const uploads = [startChunked(), startChunked(), startChunked()];
   const codes: string[] = [];

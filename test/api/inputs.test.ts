@@ -55,12 +55,12 @@ it.skipIf(!hasSharedMedia)('captions a HEIC photo of a phone', async () => {
   expect(await facts(response)).toEqual([200, 'image/png', 'image', '1', 1440, 960]);
 });
 
-it('turns an animated GIF into a video when the format is mp4, at the price of a video', async () => {
+it('the server turns an animated GIF into a video when the format is mp4, at the price of a video', async () => {
   const response = await post(server, form({ asset: animation(), text: 'Hello', format: 'mp4' }));
   expect(await facts(response)).toEqual([200, 'video/mp4', 'video', '3', 0, 0]);
 });
 
-it('turns an animated WebP into a video when the format is mp4, and into an image of its first frame otherwise', async () => {
+it('the server turns an animated WebP into a video when the format is mp4, and into an image of its first frame otherwise', async () => {
   const asset = await sharp(animation(), { animated: true }).webp().toBuffer();
   const video = await post(server, form({ asset, text: 'Hello', format: 'mp4' }));
   expect(await facts(video)).toEqual([200, 'video/mp4', 'video', '3', 0, 0]);
@@ -74,7 +74,7 @@ it('turns an animated WebP into a video when the format is mp4, and into an imag
   ]);
 });
 
-it('turns an animated WebP into a video in an asynchronous render, too', async () => {
+it('the server turns an animated WebP into a video in an asynchronous render, too', async () => {
   const asset = await sharp(animation(), { animated: true }).webp().toBuffer();
   const headers = { prefer: 'respond-async' };
   const accepted = await post(server, form({ asset, text: 'Hello', format: 'mp4' }), { headers });
@@ -85,7 +85,7 @@ it('turns an animated WebP into a video in an asynchronous render, too', async (
   expect(render).toMatchObject({ status: 'succeeded', source_type: 'video', output: { content_type: 'video/mp4' } });
 });
 
-it('refuses damaged animated WebPs without losing a worker', async () => {
+it('the server refuses damaged animated WebPs without losing a worker', async () => {
   const before = await restarts();
   const whole = await sharp(animation(), { animated: true }).webp().toBuffer();
   const large = Buffer.from(whole);
@@ -100,7 +100,7 @@ it('refuses damaged animated WebPs without losing a worker', async () => {
   expect(await restarts()).toEqual(before);
 });
 
-it.each(['avif', 'webp'] as const)('refuses mp4 for a still image: %s', async (format) => {
+it.each(['avif', 'webp'] as const)('the server refuses mp4 for a still image: %s', async (format) => {
   const asset = await sharp(await plainPng(64, 64, '#4682b4'))
     .toFormat(format, { effort: 0 })
     .toBuffer();
@@ -108,13 +108,13 @@ it.each(['avif', 'webp'] as const)('refuses mp4 for a still image: %s', async (f
   expect([problem.status, problem.errors?.[0]?.pointer]).toEqual([400, '#/format']);
 });
 
-it('refuses a video made of a GIF to visitors without a key', async () => {
+it('the server refuses a video made of a GIF to visitors without a key', async () => {
   const body = form({ asset: animation(), text: 'Hello', format: 'mp4' });
   const response = await fetch(`${server.url}/playground/render`, { method: 'POST', body });
   expect([response.status, (await problemOf(response)).code]).toEqual([401, 'missing_api_key']);
 });
 
-it('refuses hostile HEIC files without losing a worker', async () => {
+it('the server refuses hostile HEIC files without losing a worker', async () => {
   const before = await restarts();
   const tiles = Array.from({ length: 4 }, (_, index) => index + 2);
   const coded = tiles.map((id) => ({ id, type: 'hvc1', properties: [1], extents: [[12, 40]] }) as const);

@@ -41,7 +41,7 @@ it('creates, suspends, resumes and revokes a key, effective immediately', async 
   await expect(server.cli('keys', 'resume', created.id)).rejects.toThrow('a revoked key cannot be changed');
 });
 
-it('lists keys by prefix and last four characters, with the time of last use', async () => {
+it('the server lists keys by prefix and last four characters, with the time of last use', async () => {
   const created = JSON.parse(await server.cli('keys', 'create', '--plan', 'free', '--json')) as {
     id: string;
     key: string;

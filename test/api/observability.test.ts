@@ -89,7 +89,7 @@ it('/health reports the latency of the latest deliveries', async () => {
   expect(latencyMs['video']).toBeUndefined();
 });
 
-it('keeps everything but the status in /health for callers with the metrics token', async () => {
+it('the server keeps everything but the status in /health for callers with the metrics token', async () => {
   for (const headers of [{}, { authorization: 'Bearer other' }, { authorization: 'Bearer ' }]) {
     const response = await fetch(`${server.url}/health`, { headers });
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }]);
@@ -97,7 +97,7 @@ it('keeps everything but the status in /health for callers with the metrics toke
   expect(await health(server)).toMatchObject({ version: expect.any(String), sandbox: { level: expect.any(String) } });
 });
 
-it('reports readiness in /ready', async () => {
+it('the server reports readiness in /ready', async () => {
   const response = await fetch(`${server.url}/ready`);
   expect([response.status, await response.json()]).toEqual([200, { ready: true }]);
 });

@@ -29,7 +29,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-it('refuses asynchronous requests and links when they are off', async () => {
+it('the server refuses asynchronous requests and links when they are off', async () => {
   const disabled = { status: 400, code: 'async_disabled' };
   const headers = { prefer: 'respond-async' };
   expect(await problemOf(await post(server, form(OVERLAY), { headers }))).toMatchObject(disabled);
@@ -38,7 +38,7 @@ it('refuses asynchronous requests and links when they are off', async () => {
   expect((await post(server, form(OVERLAY))).status).toBe(200);
 });
 
-it('stores and draws logos when asynchronous requests are off, but not for a marketplace', async () => {
+it('the server stores and draws logos when asynchronous requests are off, but not for a marketplace', async () => {
   const body = new FormData();
   body.append('asset', new Blob([new Uint8Array(readFileSync(LOGO))]), 'logo.png');
   const logos = `${server.url}/v1/logos`;
@@ -67,7 +67,7 @@ it('supports a marketplace with another name', async () => {
   expect(response.headers.get('x-credits-remaining')).toBe('1999');
 });
 
-it('shows metrics only to requests from this machine that no proxy forwarded if there is no token', async () => {
+it('the server shows metrics only to requests from this machine that no proxy forwarded if there is no token', async () => {
   const { port } = new URL(server.url);
   const ask = async (host: string, headers: Record<string, string> = {}): Promise<number> =>
     (await fetch(`http://${host}:${port}/metrics`, { headers })).status;

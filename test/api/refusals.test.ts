@@ -169,7 +169,7 @@ describe('authentication', () => {
   });
 });
 
-it('checks the key before the content type', async () => {
+it('the server checks the key before the content type', async () => {
   const response = await fetch(`${server.url}/v1/overlay`, {
     method: 'POST',
     headers: { 'content-type': 'foo' },
@@ -178,7 +178,7 @@ it('checks the key before the content type', async () => {
   expect(await problemOf(response)).toMatchObject({ status: 401, code: 'missing_api_key' });
 });
 
-it('responds to requests with a missing or invalid host, and never repeats an invalid host', async () => {
+it('the server responds to requests with a missing or invalid host, and never repeats an invalid host', async () => {
   const sendRaw = async (head: string): Promise<string> => {
     const { hostname, port } = new URL(server.url);
     const socket = connect({ host: hostname, port: Number(port) });
@@ -260,7 +260,7 @@ describe('paths, methods, content types and assets', () => {
   });
 });
 
-it('refuses a caption of thousands of combining marks', async () => {
+it('the server refuses a caption of thousands of combining marks', async () => {
   const marks = `a${'\u0315'.repeat(16_000)}${'\u0316'.repeat(16_000)}`;
   const overlays = JSON.stringify([{ text: marks.slice(0, 20_000) }]);
   const { faults } = await refusal({ ...SIZE, text: marks.slice(0, 32_000), overlays });

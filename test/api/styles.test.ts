@@ -20,7 +20,7 @@ async function sendJson(path: string, body: object): Promise<Response> {
 
 const SIZE = { width: 270, height: 480 };
 
-it('draws the same box for JSON, multipart and URL-encoded requests', async () => {
+it('the server draws the same box for JSON, multipart and URL-encoded requests', async () => {
   const style = { preset: 'box', background: '#0000ff', align: 'left', size: 2 };
   const json = await sendJson('/v1/overlay', { ...SIZE, text: 'Hi', style });
   expect(json.status).toBe(200);
@@ -40,7 +40,7 @@ it('draws the same box for JSON, multipart and URL-encoded requests', async () =
   expect(pixelAt(pixels, 12, 240)).toEqual([0, 0, 255, 255]);
 });
 
-it('reports warnings of styles and safe areas, and refuses them with strict', async () => {
+it('the server reports warnings of styles and safe areas, and refuses them with strict', async () => {
   const body = {
     ...SIZE,
     safe_area: 'reels',
@@ -55,7 +55,7 @@ it('reports warnings of styles and safe areas, and refuses them with strict', as
   expect(await strict.json()).toMatchObject({ code: 'strict_warnings', warnings });
 });
 
-it('returns every fault of a style in one response', async () => {
+it('the server returns every fault of a style in one response', async () => {
   const response = await sendJson('/v1/overlay', {
     ...SIZE,
     style: { size: 9, shape: 'round' },

@@ -18,7 +18,7 @@ async function confirmed(plan: string): Promise<ConfirmedCharge> {
   return { asOf: preview.asOf, fromPlan: preview.fromPlan, due: preview.amount?.due };
 }
 
-it('charges the confirmed amount', async () => {
+it('a charge has the confirmed amount', async () => {
   const charge = await confirmed('pro');
   expect(await world.choose('pro', charge)).toEqual({ kind: 'granted', when: 'now' });
   expect(world.account.invoices.at(-1)?.amount).toBe(charge.due);

@@ -39,7 +39,7 @@ async function abandonUpload(key: string): Promise<void> {
   upload.destroy();
 }
 
-it('serves every request of an account while three others abandon uploads', async () => {
+it('the server serves every request of an account while three others abandon uploads', async () => {
   const statuses: number[] = [];
   for (let round = 0; round < 10; round += 1) {
     const abandoned = attackers.flatMap((key) =>

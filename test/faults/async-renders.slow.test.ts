@@ -41,7 +41,7 @@ async function start(): Promise<RunningServer> {
   return await startServer({ ...database.env, STORYBAR_FETCH_ALLOW: '127.0.0.1' });
 }
 
-it('ends every accepted render and charges it once, although the server is killed again and again', async () => {
+it('every accepted render ends and is charged once, although the server is killed again and again', async () => {
   const url = `http://127.0.0.1:${(files.address() as AddressInfo).port}/photo.jpg`;
   const accepted = new Set<string>();
   let server = await start();

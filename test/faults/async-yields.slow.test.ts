@@ -29,7 +29,7 @@ async function ended(): Promise<number> {
   return renders.filter(({ status }) => status === 'succeeded').length;
 }
 
-it('lets asynchronous renders have a small part of a worker that waiting requests need, and all of it afterwards', async () => {
+it('the queue lets asynchronous renders have a small part of a worker that waiting requests need, and all of it afterwards', async () => {
   let served = 0;
   const over = new AbortController();
   const client = async (): Promise<void> => {

@@ -178,7 +178,7 @@ async function repeat(idempotencyKey: string): Promise<Response> {
   return response;
 }
 
-it('charges every broken delivery once the allowance is used up, however little was sent, and none before', async () => {
+it('the server charges every broken delivery once the allowance is used up, however little was sent, and none before', async () => {
   expect(await readAndReset(0.97)).toMatchObject({ state: 'released', outcome: 'delivery_broken' });
   await setBrokenDeliveries(18);
   for (const share of [0.1, 0.97]) {
@@ -216,7 +216,7 @@ it.each([
   },
 );
 
-it('charges once for a broken delivery that was free and is repeated with its idempotency key', async () => {
+it('the server charges once for a broken delivery that was free and is repeated with its idempotency key', async () => {
   expect(await readAndReset(0.3, 'k')).toMatchObject({ state: 'released', outcome: 'delivery_broken' });
   expect(await used()).toBe(0);
   for (const replayed of [null, 'true']) {
@@ -226,7 +226,7 @@ it('charges once for a broken delivery that was free and is repeated with its id
   expect(await endedRenders()).toHaveLength(2);
 });
 
-it('closes the connection of a client that stops reading, and releases its credits', async () => {
+it('the server closes the connection of a client that stops reading, and releases its credits', async () => {
   await app.close();
   await store.close();
   maxSeconds = 1;

@@ -27,7 +27,7 @@ function exposed(directory: string): string[] {
   });
 }
 
-it('keeps every file in the data directory private, and makes an existing database private', async () => {
+it('the server keeps every file in the data directory private, and makes an existing database private', async () => {
   server = await startServer();
   const key = { headers: { 'idempotency-key': 'kept' } };
   const response = await post(server, form({ asset: await plainPng(40, 40, '#446688'), text: 'a' }), key);

@@ -44,31 +44,34 @@ describe.each([
     if (available) await database.remove();
   });
 
-  it.skipIf(!available)('charges no undelivered render, and fails to charge at most those in flight', async () => {
-    const received = new Set<string>();
-    let key = '';
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const server = await startServer(database.env);
-      if (round === 0) ({ key } = server);
-      const caller = { url: server.url, key };
-      const clients = Array.from({ length: CLIENTS }, async () => await client(caller, photo, received));
-      const before = received.size;
-      await until(() => received.size > before + 10);
-      server.signal('SIGKILL');
-      await Promise.all(clients);
-      await server.exited;
-    }
-    const last = await startServer(database.env);
-    const held = async (): Promise<unknown> =>
-      (await database.read("select count(*) as held from holds where state = 'reserved'"))[0]?.['held'];
-    await until(async () => (await held()) === 0, LEASE_MS);
-    const settled = await database.read("select id from holds where state = 'settled'");
-    const charged = new Set(settled.map(({ id }) => String(id)));
-    expect([...charged].filter((id) => !received.has(id))).toEqual([]);
-    expect([...received].filter((id) => !charged.has(id)).length).toBeLessThanOrEqual(ROUNDS * CLIENTS);
-    expect(await database.read('select sum(used) as used, sum(reserved) as reserved from periods')).toEqual([
-      { used: charged.size, reserved: 0 },
-    ]);
-    await last.stop();
-  });
+  it.skipIf(!available)(
+    'the ledger charges no undelivered render, and fails to charge at most those in flight',
+    async () => {
+      const received = new Set<string>();
+      let key = '';
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const server = await startServer(database.env);
+        if (round === 0) ({ key } = server);
+        const caller = { url: server.url, key };
+        const clients = Array.from({ length: CLIENTS }, async () => await client(caller, photo, received));
+        const before = received.size;
+        await until(() => received.size > before + 10);
+        server.signal('SIGKILL');
+        await Promise.all(clients);
+        await server.exited;
+      }
+      const last = await startServer(database.env);
+      const held = async (): Promise<unknown> =>
+        (await database.read("select count(*) as held from holds where state = 'reserved'"))[0]?.['held'];
+      await until(async () => (await held()) === 0, LEASE_MS);
+      const settled = await database.read("select id from holds where state = 'settled'");
+      const charged = new Set(settled.map(({ id }) => String(id)));
+      expect([...charged].filter((id) => !received.has(id))).toEqual([]);
+      expect([...received].filter((id) => !charged.has(id)).length).toBeLessThanOrEqual(ROUNDS * CLIENTS);
+      expect(await database.read('select sum(used) as used, sum(reserved) as reserved from periods')).toEqual([
+        { used: charged.size, reserved: 0 },
+      ]);
+      await last.stop();
+    },
+  );
 });

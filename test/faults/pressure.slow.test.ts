@@ -42,7 +42,7 @@ const head = (key: string, ...headers: string[]): string =>
     '\r\n',
   ].join('\r\n');
 
-it('closes a connection whose headers are incomplete soon after 10 seconds', async () => {
+it('the server closes a connection whose headers are incomplete soon after 10 seconds', async () => {
   const socket = await connectTo(server);
   socket.resume();
   socket.write('POST /v1/overlay HTTP/1.1\r\nx-slow: ');
@@ -51,7 +51,7 @@ it('closes a connection whose headers are incomplete soon after 10 seconds', asy
   expect(socket.destroyed).toBe(true);
 });
 
-it('releases the reserved bytes of clients that disconnect during admission', async () => {
+it('the server releases the reserved bytes of clients that disconnect during admission', async () => {
   for (let round = 0; round < 20; round += 1) {
     const socket = await connectTo(server);
     socket.write(`${head(server.key, 'transfer-encoding: chunked')}zz\r\n`);
@@ -63,7 +63,7 @@ it('releases the reserved bytes of clients that disconnect during admission', as
   expect(await gauge('uploads_promised_bytes')).toBe(0);
 });
 
-it.each([false, true])('responds in the middle of an upload (keep-alive: %s)', async (keepAlive) => {
+it.each([false, true])('the server responds in the middle of an upload (keep-alive: %s)', async (keepAlive) => {
   const agent = new Agent({ keepAlive });
   const headers = { 'x-api-key': 'wrong', 'content-type': 'multipart/form-data; boundary=b' };
   for (let round = 0; round < 12; round += 1) {
@@ -77,7 +77,7 @@ it.each([false, true])('responds in the middle of an upload (keep-alive: %s)', a
   agent.destroy();
 });
 
-it('responds to a client that reads nothing before it has sent everything, and then closes the connection', async () => {
+it('the server responds to a client that reads nothing before it has sent everything, and then closes the connection', async () => {
   const socket = await connectTo(server);
   const size = 20_000_000;
   // Larger than all socket buffers: if the server stopped reading, this write would never finish.
@@ -88,7 +88,7 @@ it('responds to a client that reads nothing before it has sent everything, and t
   expect(response).toMatch(/^connection: close\r$/imu);
 });
 
-it('keeps the connection open after it refused a small upload', async () => {
+it('the server keeps the connection open after it refused a small upload', async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const ports = new Set<number | undefined>();
   for (let round = 0; round < 3; round += 1) {

@@ -10,7 +10,7 @@ import { startWebhookReceiver } from '../webhook-receiver.ts';
 const folder = mkdtempSync(path.join(tmpdir(), 'storybar-webhooks-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-it('sends webhooks after kill -9 of the server, those that were being sent and those of renders that had just ended', async () => {
+it('webhooks are sent after kill -9 of the server, those that were being sent and those of renders that had just ended', async () => {
   const receiver = await startWebhookReceiver();
   const environment = { STORYBAR_DATA_DIR: folder, STORYBAR_FETCH_ALLOW: '127.0.0.1' };
   const first = await startServer(environment);

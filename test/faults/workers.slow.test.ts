@@ -154,7 +154,7 @@ describe('with a queue of length 0', () => {
   });
 });
 
-it('returns 504 when the deadline of a request passes, and replaces the worker that does not stop', async () => {
+it('the server returns 504 when the deadline of a request passes, and replaces the worker that does not stop', async () => {
   const hasty = await startServer({ STORYBAR_WORKERS: '1', STORYBAR_DEADLINE_SECONDS: '1' });
   try {
     const frozen = must(imageWorkers(hasty)[0], 'a worker for images');

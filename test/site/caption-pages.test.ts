@@ -24,14 +24,14 @@ const pagesOf = async (written: readonly string[], style: string): Promise<Capti
   return (await response.json()) as CaptionPages;
 };
 
-it('returns the pages of a transcript with the times of their words, and as WebVTT', async () => {
+it('a transcript becomes pages with the times of their words, and WebVTT', async () => {
   const { pages, captions } = await pagesOf(['Hello', 'there,', 'friend.'], 'bar');
   expect(pages.map(({ text }) => text)).toEqual(['Hello there,', 'friend.']);
   expect(pages[0]?.words[1]).toEqual({ text: 'there,', start: 1, end: 1.9 });
   expect(captions).toContain('Hello <00:00:01.000>there,');
 });
 
-it('returns the pages of a style in capitals with the letters of the request', async () => {
+it('the pages of a style in capitals have the letters of the request', async () => {
   const written = ['Die', 'Straße', 'nach', 'İzmir,', 'ﬁnally.'];
   const { pages, captions } = await pagesOf(written, '{"case":"upper"}');
   expect(pages.flatMap(({ words }) => words.map(({ text }) => text))).toEqual(written);

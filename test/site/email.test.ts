@@ -238,7 +238,7 @@ describe('confirming an address', () => {
   });
 });
 
-it('shows the address that was typed on the password page before it is confirmed', async () => {
+it('the site shows the address that was typed on the password page before it is confirmed', async () => {
   const user = visitor();
   await user.signUp('ida.longname@example.com');
   const page = (await user.get('/dashboard/security')).text;

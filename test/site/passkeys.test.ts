@@ -38,21 +38,21 @@ const add = async (visitor: Visitor, challenge: string): Promise<PageResponse> =
     PATH,
   );
 
-it('adds a passkey with the challenge for the password, once', async () => {
+it('the site adds a passkey with the challenge for the password, once', async () => {
   const visitor = await newMember('ann@passkeys.example.com');
   const challenge = await registrationChallenge(visitor);
   expect(await add(visitor, challenge)).toMatchObject({ location: '/dashboard/security?done=passkey-added' });
   expect(await add(visitor, challenge)).toMatchObject({ status: 422, text: expect.stringContaining(REFUSED) });
 });
 
-it('refuses to add a passkey with a challenge for signing in, which takes no password', async () => {
+it('the site refuses to add a passkey with a challenge for signing in, which takes no password', async () => {
   const visitor = await newMember('bob@passkeys.example.com');
   const challenge = challengeIn(await visitor.submit('/dashboard/security', {}, '/signin/passkey/options'));
   expect(await add(visitor, challenge)).toMatchObject({ status: 422, text: expect.stringContaining(REFUSED) });
   expect((await visitor.get('/dashboard/security')).text).not.toContain('Remove the passkey');
 });
 
-it('refuses to add a passkey when the user has the maximum by the time the device responds', async () => {
+it('the site refuses to add a passkey when the user has the maximum by the time the device responds', async () => {
   const visitor = await newMember('many@passkeys.example.com');
   const challenge = await registrationChallenge(visitor);
   for (let index = 0; index < 20; index += 1) {
@@ -68,7 +68,7 @@ it('refuses to add a passkey when the user has the maximum by the time the devic
   });
 });
 
-it('refuses to add a passkey to a user without a confirmed address', async () => {
+it('the site refuses to add a passkey to a user without a confirmed address', async () => {
   const visitor = await newMember('early@passkeys.example.com');
   const challenge = await registrationChallenge(visitor);
   await database.run("update users set unconfirmed_email = email where email = 'early@passkeys.example.com'", {});
@@ -78,7 +78,7 @@ it('refuses to add a passkey to a user without a confirmed address', async () =>
   });
 });
 
-it('lets a passkey try to sign in, however many strangers have tried with its id', async () => {
+it('the site lets a passkey try to sign in, however many strangers have tried with its id', async () => {
   const visitor = await newMember('known@passkeys.example.com');
   const response = registrationResponse(origin, await registrationChallenge(visitor));
   await visitor.submit('/dashboard/security', { name: 'Laptop', response }, PATH);

@@ -86,7 +86,7 @@ describe('after strangers on four addresses have used up the attempts for an acc
   });
 });
 
-it('limits the attempts of a known browser across addresses, without using up those of strangers', async () => {
+it('the throttle limits the attempts of a known browser across addresses, without using up those of strangers', async () => {
   const owner = await userWithKnownBrowser('dora@throttle.example.com');
   const token = await owner.tokenOf('/signin');
   const guess = { token, email: 'dora@throttle.example.com', password: 'a wrong password' };
@@ -98,7 +98,7 @@ it('limits the attempts of a known browser across addresses, without using up th
   expect(await stranger().signIn('dora@throttle.example.com')).toMatchObject({ status: 303 });
 });
 
-it('treats other browsers as strangers again after the password was changed', async () => {
+it('the throttle treats other browsers as strangers again after the password was changed', async () => {
   const owner = await userWithKnownBrowser('fay@throttle.example.com');
   const device = owner.cookies.get(DEVICE_COOKIE) ?? '';
   await owner.signIn('fay@throttle.example.com');

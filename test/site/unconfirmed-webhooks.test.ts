@@ -44,15 +44,18 @@ const fieldsOf = (more: Record<string, string> = {}): Record<string, string> => 
   ...more,
 });
 
-it.each([{ async: 'true' }, { deliver: 'url' }])('refuses webhook_url with %j and a test key', async (delivery) => {
-  const response = await post({ url: server.url, key }, form(fieldsOf(delivery)));
-  expect(response.status).toBe(400);
-  expect((await problemOf(response)).errors).toEqual([
-    { pointer: '#/webhook_url', code: 'forbidden_address', detail: CONFIRM_FIRST },
-  ]);
-});
+it.each([{ async: 'true' }, { deliver: 'url' }])(
+  'the server refuses webhook_url with %j and a test key',
+  async (delivery) => {
+    const response = await post({ url: server.url, key }, form(fieldsOf(delivery)));
+    expect(response.status).toBe(400);
+    expect((await problemOf(response)).errors).toEqual([
+      { pointer: '#/webhook_url', code: 'forbidden_address', detail: CONFIRM_FIRST },
+    ]);
+  },
+);
 
-it('refuses webhook_url in a batch, with the other faults of the batch', async () => {
+it('the server refuses webhook_url in a batch, with the other faults of the batch', async () => {
   const item = { text: 'a', width: 32, height: 32 };
   const response = await fetch(`${server.url}/v1/batches`, {
     method: 'POST',
@@ -69,7 +72,7 @@ it('refuses webhook_url in a batch, with the other faults of the batch', async (
   expect(errors?.some(({ pointer }) => pointer.startsWith('#/requests/2'))).toBe(true);
 });
 
-it('refuses webhook_url in the playground', async () => {
+it('the playground refuses webhook_url', async () => {
   const response = await fetch(`${server.url}/playground/account/render`, {
     method: 'POST',
     body: form(fieldsOf({ async: 'true' })),
@@ -83,7 +86,7 @@ it('refuses webhook_url in the playground', async () => {
   expect((await problemOf(response)).errors).toMatchObject([{ pointer: '#/webhook_url', detail: CONFIRM_FIRST }]);
 });
 
-it('refuses every form that sends a webhook or prepares one', async () => {
+it('the server refuses every form that sends a webhook or prepares one', async () => {
   const actions = ['secret/rotate', 'x/test', 'x/enable', 'x/rotate', 'deliveries/x/resend'];
   const responses = await Promise.all(
     actions.map(async (action) => await visitor.submit(PATH, { overlap: 'none' }, `${PATH}/${action}`)),
@@ -93,7 +96,7 @@ it('refuses every form that sends a webhook or prepares one', async () => {
   );
 });
 
-it('accepts webhook_url with the same test key once the address is confirmed', async () => {
+it('the server accepts webhook_url with the same test key once the address is confirmed', async () => {
   const database = new SqliteEngine(path.join(server.dataDirectory, 'storybar.db'));
   await database.run('update users set email = unconfirmed_email, unconfirmed_email = null', {});
   await database.close();

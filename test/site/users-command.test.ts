@@ -87,7 +87,7 @@ describe('users', () => {
   });
 });
 
-it('refuses to start when only some of the email settings are set', async () => {
+it('the server refuses to start when only some of the email settings are set', async () => {
   await expect(startServer({ STORYBAR_SMTP_URL: 'smtp://127.0.0.1:1' })).rejects.toThrow(
     /STORYBAR_MAIL_FROM is required.*\n.*STORYBAR_PUBLIC_URL is required/u,
   );

@@ -43,7 +43,7 @@ async function deliveryOf(visitor: Visitor, page: string, text: string): Promise
   });
 }
 
-it('adds an endpoint, sends a test event, and shows the request and the response as text', async () => {
+it('the dashboard adds an endpoint, sends a test event, and shows the request and the response as text', async () => {
   const visitor = await newMember();
   receiver.respondWith(500);
   const page = await addEndpoint(visitor, '/switch', { 'render.failed': 'on' });
@@ -85,7 +85,7 @@ it('rotates, disables, enables and deletes an endpoint', async () => {
   expect((await visitor.get(page)).status).toBe(404);
 });
 
-it('shows and rotates the secret for webhook_url', async () => {
+it('the dashboard shows and rotates the secret for webhook_url', async () => {
   const visitor = await newMember();
   const secretOf = async (): Promise<string> =>
     /whsec_[A-Za-z0-9+/]{43}=/u.exec((await visitor.get(PATH)).text)?.[0] ?? '';
@@ -95,7 +95,7 @@ it('shows and rotates the secret for webhook_url', async () => {
   expect(await secretOf()).not.toBe(before);
 });
 
-it('keeps what was typed when the URL is refused', async () => {
+it('the dashboard keeps what was typed when the URL is refused', async () => {
   const visitor = await newMember();
   const typed = { url: 'http://10.0.0.1/"><script>', 'render.failed': 'on' };
   const refused = await visitor.submit(PATH, typed);
@@ -167,7 +167,7 @@ it('filters deliveries by endpoint, event and status, and sends the failed ones 
   expect((await again(visitor)).status).toBe(429);
 });
 
-it('hides the endpoints and deliveries of other accounts', async () => {
+it('the dashboard hides the endpoints and deliveries of other accounts', async () => {
   const [owner, other] = [await newMember(), await newMember()];
   const page = await addEndpoint(owner, '/ok');
   await owner.submit(page, {}, `${page}/test`);

@@ -49,7 +49,7 @@ function s3Tests(startService: () => Promise<RunningS3>, isReal: boolean): void 
     expect((await buffer(object.body)).equals(LARGE.subarray(start, end + 1))).toBe(true);
   });
 
-  it.skipIf(!isReal)('reports a wrong secret', async () => {
+  it.skipIf(!isReal)('the storage reports a wrong secret', async () => {
     const storage = open({ secretAccessKey: 'wrong' });
     await expect(storage.put('outputs/one', path.join(folder, 'large'))).rejects.toMatchObject({
       code: 'storage_unavailable',
@@ -57,7 +57,7 @@ function s3Tests(startService: () => Promise<RunningS3>, isReal: boolean): void 
     });
   });
 
-  it('reports a missing bucket as an error of the storage, not as a missing object', async () => {
+  it('the storage reports a missing bucket as an error of the storage, not as a missing object', async () => {
     const storage = open({ bucket: 'other-bucket' });
     const cause = { name: 'S3Error', code: 'NoSuchBucket' };
     await expect(storage.get('outputs/one')).rejects.toMatchObject({ code: 'storage_unavailable', cause });

@@ -101,7 +101,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const backlog = (account: 'a' | 'b'): fc.Arbitrary<Render[]> =>
   fc.array(renderOf(account), { minLength: 20, maxLength: 40 });
 
-it('gives two backlogged accounts equal shares in any window, after any history', async () => {
+it('the queue gives two backlogged accounts equal shares in any window, after any history', async () => {
   const history = fc.array(step, { maxLength: 80 });
   await fc.assert(
     fc.asyncProperty(
