@@ -19,7 +19,7 @@ const ARGS = ['--no-sandbox', '--disable-dev-shm-usage'];
 const TIMEOUT_MS = 180_000;
 
 /** A browser, or the reason why there is none. */
-type BrowserOrReason = { readonly browser: Browser } | { readonly reason: string };
+export type BrowserOrReason = { readonly browser: Browser } | { readonly reason: string };
 
 export async function launchBrowser(): Promise<BrowserOrReason> {
   const reasons: string[] = [];

@@ -1,17 +1,16 @@
 // The playground as an editor, in a real browser: typing on the image, snapping, undo, order, overlay only, work that
 // survives a reload, links, videos with a timeline, and the payer.
 
-import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { must } from '../../src/primitives/must.ts';
 import { plainPng } from '../pictures.ts';
 import { PASSWORD } from '../site/visitor.ts';
-import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 import { accessibilityFaults, launchBrowser, lookFaults, visit, type Visit, whySkipped } from './browser.ts';
+import { playgroundParts, visitPlayground } from './playground-page.ts';
 
 const found = await launchBrowser();
-const EXAMPLES = path.resolve(import.meta.dirname, '../../examples');
 
 describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, () => {
   let server: SharedServer;
@@ -28,28 +27,11 @@ describe.skipIf('reason' in found)(`the playground editor${whySkipped(found)}`, 
     if ('browser' in found) await found.browser.close();
   });
 
-  const handle = (number: number): Locator => page.getByRole('slider', { name: `Caption bar ${number}:` });
-  const caption = (number: number): Locator => page.getByLabel(`Caption ${number}`, { exact: true });
-  const position = (number: number): Locator => page.getByLabel(`Position of caption ${number}`, { exact: true });
-  const curl = async (): Promise<string> => (await page.locator('[data-language="curl"] code').textContent()) ?? '';
-  const settled = async (): Promise<void> => {
-    await expect.poll(() => page.locator('[data-stage]').getAttribute('aria-busy')).toBe('false');
-  };
+  const { handle, caption, position, snippet, settled, openClip } = playgroundParts(() => page);
+  const curl = async (): Promise<string> => await snippet('curl');
   const open = async (options = {}): Promise<void> => {
-    if ('reason' in found) throw new Error(found.reason);
-    const viewport = { width: 1_440, height: 900 };
-    // Visitors without a key have limits by address.
-    const extraHTTPHeaders = { 'x-forwarded-for': newAddress() };
-    visited = await visit(found.browser, server.url, { viewport, extraHTTPHeaders, ...options });
+    visited = await visitPlayground(found, server.url, { viewport: { width: 1_440, height: 900 }, ...options });
     page = visited.page;
-    await page.goto('/playground');
-    await handle(1).waitFor();
-  };
-  const openClip = async (): Promise<void> => {
-    await page.locator('[data-file]').setInputFiles(path.join(EXAMPLES, 'clip.mp4'));
-    await page.getByRole('slider', { name: 'Start of caption bar 1' }).waitFor();
-    await page.getByRole('button', { name: 'Pause' }).click();
-    await settled();
   };
   const render = (): Locator => page.getByRole('button', { name: 'Render', exact: true });
 

@@ -11,9 +11,9 @@ import { hasSharedMedia, sharedMedia } from '../shared-media.ts';
 import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
 import { PASSWORD } from '../site/visitor.ts';
 import { accessibilityFaults, launchBrowser, visit, type Visit, whySkipped } from './browser.ts';
+import { playgroundParts, visitPlayground } from './playground-page.ts';
 
 const found = await launchBrowser();
-const EXAMPLES = path.resolve(import.meta.dirname, '../../examples');
 
 describe.skipIf('reason' in found)(`the files of the playground${whySkipped(found)}`, () => {
   let server: SharedServer;
@@ -31,25 +31,12 @@ describe.skipIf('reason' in found)(`the files of the playground${whySkipped(foun
   });
 
   const open = async (options = {}): Promise<void> => {
-    if ('reason' in found) throw new Error(found.reason);
-    const viewport = { width: 1_440, height: 900 };
-    const extraHTTPHeaders = { 'x-forwarded-for': newAddress() };
-    visited = await visit(found.browser, server.url, { viewport, extraHTTPHeaders, ...options });
+    visited = await visitPlayground(found, server.url, { viewport: { width: 1_440, height: 900 }, ...options });
     page = visited.page;
-    await page.goto('/playground');
-    await handle().waitFor();
   };
-  const handle = (): Locator => page.getByRole('slider', { name: 'Caption bar 1:' });
+  const { handle, snippet, settled, openClip } = playgroundParts(() => page);
   const upload = (): Locator => page.locator('[data-file]');
-  const curl = async (): Promise<string> => (await page.locator('[data-language="curl"] code').textContent()) ?? '';
-  const settled = async (): Promise<void> => {
-    await expect.poll(() => page.locator('[data-stage]').getAttribute('aria-busy')).toBe('false');
-  };
-  const openClip = async (): Promise<void> => {
-    await upload().setInputFiles(path.join(EXAMPLES, 'clip.mp4'));
-    await page.getByRole('button', { name: 'Pause' }).click();
-    await settled();
-  };
+  const curl = async (): Promise<string> => await snippet('curl');
   const render = async (): Promise<void> => {
     await page.getByRole('button', { name: 'Render', exact: true }).click();
     await page.getByRole('link', { name: 'Download' }).waitFor();
@@ -65,7 +52,7 @@ describe.skipIf('reason' in found)(`the files of the playground${whySkipped(foun
     await page.getByRole('button', { name: 'Create account' }).click();
     await page.waitForURL('**/dashboard/start');
     await page.goto('/playground');
-    await handle().waitFor();
+    await handle(1).waitFor();
   };
   const factsAre = async (pattern: RegExp): Promise<void> => {
     await expect.poll(() => page.locator('[data-facts]').textContent()).toMatch(pattern);
@@ -76,7 +63,7 @@ describe.skipIf('reason' in found)(`the files of the playground${whySkipped(foun
     await upload().setInputFiles(sharedMedia('heif/metadataextrac__IMG_2927.heic'));
     await expect.poll(curl).toContain('metadataextrac__IMG_2927.heic');
     await settled();
-    await handle().waitFor();
+    await handle(1).waitFor();
     const shape = await page.locator('[data-media] img').evaluate((image) => {
       const { naturalWidth, naturalHeight } = image as unknown as { naturalWidth: number; naturalHeight: number };
       return [naturalWidth, naturalHeight];
@@ -189,7 +176,7 @@ describe.skipIf('reason' in found)(`the files of the playground${whySkipped(foun
     await render();
     await factsAre(/^1080 × 1080 WebM, .*, 1 credit$/u);
     await page.reload();
-    await handle().waitFor();
+    await handle(1).waitFor();
     await expect.poll(() => page.getByLabel('acme').isChecked()).toBe(true);
     expect(visited.complaints.filter((complaint) => !complaint.includes('400'))).toEqual([]);
   });

@@ -8,9 +8,10 @@ import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { decode, plainPng } from '../pictures.ts';
 import { form, post } from '../running-server.ts';
-import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
+import { type SharedServer, sharedServer } from '../shared-server.ts';
 import { priceOfFile, pricedClips, pricedSamples } from '../video/priced-clips.ts';
-import { accessibilityFaults, launchBrowser, visit, type Visit, whySkipped } from './browser.ts';
+import { accessibilityFaults, launchBrowser, type Visit, whySkipped } from './browser.ts';
+import { EXAMPLES, playgroundParts, visitPlayground } from './playground-page.ts';
 
 const found = await launchBrowser();
 /** Runs in the page and compares images as drawn, because the content security policy forbids fetching blob URLs. */
@@ -28,7 +29,6 @@ const COMPARE = `async (stacks) => {
   if (one.length !== other.length) return 255;
   return one.reduce((max, value, index) => Math.max(max, Math.abs(value - other[index])), 0);
 }`;
-const EXAMPLES = path.resolve(import.meta.dirname, '../../examples');
 
 describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
   let server: SharedServer;
@@ -45,26 +45,17 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
   });
 
   const open = async (options = {}): Promise<void> => {
-    if ('reason' in found) throw new Error(found.reason);
-    // Visitors without a key have limits by address.
-    const extraHTTPHeaders = { 'x-forwarded-for': newAddress() };
-    visited = await visit(found.browser, server.url, { extraHTTPHeaders, ...options });
+    visited = await visitPlayground(found, server.url, options);
     page = visited.page;
-    await page.goto('/playground');
-    await handle(1).waitFor();
   };
-  const handle = (number: number): Locator => page.getByRole('slider', { name: `Caption bar ${number}:` });
+  const { handle, caption, position, snippet, settled } = playgroundParts(() => page);
   const overlay = (): Locator => page.locator('img[data-overlay]');
-  const caption = (number: number): Locator => page.getByLabel(`Caption ${number}`, { exact: true });
-  const position = (number: number): Locator => page.getByLabel(`Position of caption ${number}`, { exact: true });
-  const snippet = async (language: string): Promise<string> =>
-    (await page.locator(`[data-language="${language}"] code`).textContent()) ?? '';
   /** Runs `act` and waits until the stage shows the new overlay. */
   const afterPreview = async (act: () => Promise<unknown>): Promise<void> => {
     const before = await overlay().getAttribute('src');
     await act();
     await expect.poll(() => overlay().getAttribute('src')).not.toBe(before);
-    await expect.poll(() => page.locator('[data-stage]').getAttribute('aria-busy')).toBe('false');
+    await settled();
   };
   const testKey = async (): Promise<{ url: string; key: string }> => {
     const created = await server.cli('keys', 'create', '--plan', 'free', '--test', '--json');
@@ -233,12 +224,11 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     await afterPreview(() => page.locator('[data-file]').setInputFiles(path.join(EXAMPLES, 'clip.mp4')));
     await page.getByLabel('Start of caption 1 in seconds').fill('1.5');
     await page.getByLabel('End of caption 1 in seconds').fill('2');
-    const code = page.locator('[data-language="curl"] code');
-    await expect.poll(() => code.textContent()).toContain('"start":1.5,"end":2');
+    await expect.poll(async () => await snippet('curl')).toContain('"start":1.5,"end":2');
     await page.locator('summary', { hasText: 'Subtitles' }).click();
     await page.locator('[data-captions-file]').setInputFiles(path.join(EXAMPLES, 'subtitles.srt'));
-    await expect.poll(() => code.textContent()).toContain('captions=1\n00:00:00,000 --> 00:00:01,500');
-    expect(await code.textContent()).not.toContain('overlays=');
+    await expect.poll(async () => await snippet('curl')).toContain('captions=1\n00:00:00,000 --> 00:00:01,500');
+    expect(await snippet('curl')).not.toContain('overlays=');
     expect(visited.complaints).toEqual([]);
   });
 
@@ -261,9 +251,8 @@ describe.skipIf('reason' in found)(`the playground${whySkipped(found)}`, () => {
     await page.getByRole('button', { name: 'Pop' }).click();
     await page.getByLabel('Words per page').fill('2');
     await expect.poll(() => shownPages.allTextContents()).toEqual(['Hello there,', 'frend.']);
-    const code = page.locator('[data-language="curl"] code');
-    await expect.poll(() => code.textContent()).toContain('"highlight":"pop"');
-    await expect.poll(() => code.textContent()).toContain('max_words=2');
+    await expect.poll(async () => await snippet('curl')).toContain('"highlight":"pop"');
+    await expect.poll(async () => await snippet('curl')).toContain('max_words=2');
     expect(await caption(1).isVisible()).toBe(false);
     await shownPages.nth(1).click();
     const renders: string[] = [];
