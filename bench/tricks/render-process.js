@@ -21,6 +21,7 @@ const asset = await readFile(file);
 
 const WORKLOADS = {
   photo: { times: 4, render: async () => await library.renderImage(asset, CAPTIONS) },
+  'large-photo': { times: 2, render: async () => await library.renderImage(asset, CAPTIONS) },
   jpeg: { times: 12, render: async () => await library.renderImage(asset, CAPTIONS, { format: 'jpeg' }) },
   overlay: { times: 12, render: async () => await library.renderOverlay({ width: 1080, height: 1920 }, CAPTIONS) },
   'large-overlay': { times: 1, render: async () => await library.renderOverlay({ width: 4096, height: 8100 }, LONG) },

@@ -21,10 +21,10 @@ const rounds = Number(values.rounds ?? DEFAULT_ROUNDS);
 const only = values.only ?? [''];
 const directory = mkdtempSync(path.join(tmpdir(), 'storybar-tricks-'));
 try {
-  const asset = await makeAsset();
+  const assets = await makeAssets();
   const rows: string[][] = [['trick', 'workload', 'measure', 'with', 'without', 'saves']];
   for (const trick of TRICKS.filter(({ name }) => only.some((part) => name.includes(part)))) {
-    const row = await measure(trick, asset);
+    const row = await measure(trick, assets);
     console.log(row.join(' | '));
     rows.push(row);
   }
@@ -36,14 +36,23 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-async function makeAsset(): Promise<string> {
-  const { story } = await makePhotos(undefined);
-  const file = path.join(directory, 'photo.jpg');
-  writeFileSync(file, story.jpeg);
-  return file;
+interface Assets {
+  readonly story: string;
+  readonly large: string;
 }
 
-async function measure({ name, workload, measure: kind, without }: Trick, asset: string): Promise<string[]> {
+async function makeAssets(): Promise<Assets> {
+  const { story, large } = await makePhotos(undefined);
+  const fileOf = (name: string, bytes: Buffer): string => {
+    const file = path.join(directory, name);
+    writeFileSync(file, bytes);
+    return file;
+  };
+  return { story: fileOf('story.jpg', story.jpeg), large: fileOf('large.jpg', large.jpeg) };
+}
+
+async function measure({ name, workload, measure: kind, without }: Trick, { story, large }: Assets): Promise<string[]> {
+  const asset = workload === 'large-photo' ? large : story;
   const isServer = workload === 'uploads' || workload === 'replays';
   const start = async (side: string, isWith: boolean): Promise<Contender> => {
     const patches = isWith || without === 'flags' ? [] : without;

@@ -32,6 +32,7 @@ async function encodeAs(
       const rows = Math.min(rowsPerStrip, height - top);
       copyRows(image, top * width, encoder.strip(rows * stride), bytesPerPixel);
       const bytes = encoder.encode(rows, stride, bytesPerPixel, top + rows === height);
+      file.expectMore((bytes.length * (height - top)) / rows);
       if (top === 0) file.add(SIGNATURE, ...imageHeader(image, colorType), ...chunk('IDAT', ZLIB_HEADER, bytes));
       else file.add(...chunk('IDAT', bytes));
       await setImmediate(undefined, { signal });
