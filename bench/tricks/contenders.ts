@@ -1,6 +1,6 @@
 // A contender runs one workload with one variant, in a process of its own.
 
-import { fork, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openAsBlob } from 'node:fs';
 import path from 'node:path';
@@ -31,16 +31,21 @@ export interface Setup {
 export async function startRenders({ folder, flags, workload, asset }: Setup): Promise<Contender> {
   const program = path.resolve(import.meta.dirname, 'render-process.js');
   const child = fork(program, [folder, workload, asset], { execArgv: [...flags] });
-  await once(child, 'message');
+  await Promise.race([once(child, 'message'), unexpectedExit(child)]);
   return {
     run: async () => {
       const done = once(child, 'message');
       child.send('run');
-      const [figures] = (await done) as [Figures];
+      const [figures] = (await Promise.race([done, unexpectedExit(child)])) as [Figures];
       return figures;
     },
     close: () => child.disconnect(),
   };
+}
+
+async function unexpectedExit(child: ChildProcess): Promise<never> {
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  throw new Error(`the process that renders ended with ${code ?? signal}`);
 }
 
 const REQUESTS = 60;
@@ -76,7 +81,10 @@ export async function startServer({ folder, flags, workload, asset }: Setup): Pr
     await response.arrayBuffer();
     if (response.status !== (workload === 'uploads' ? 400 : 200)) throw new Error(`got status ${response.status}`);
   };
-  await send();
+  await send().catch((error: unknown) => {
+    child.kill();
+    throw error;
+  });
   return {
     run: async () => {
       const time = new ProcessorTime([must(child.pid, 'pid of the server')]);

@@ -48,7 +48,9 @@ async function runSeeds(first: number, step: number): Promise<Report> {
   let totals = NOTHING;
   let digest = '';
   for (let seed = first; totals.seeds === 0 || (!values.only && elapsed() < Number(values.seconds)); seed += step) {
-    const result = await simulate(seed);
+    const result = await simulate(seed).catch((error: unknown) => {
+      throw new Error(`seed ${seed} failed; ${repeatOf(seed)}`, { cause: error });
+    });
     if (result.violations.length > 0) return { failure: failureOf(seed, result) };
     digest = result.digest;
     totals = sum(totals, { seeds: 1, ...result });
@@ -70,8 +72,13 @@ function failureOf(seed: number, { violations, history }: Awaited<ReturnType<typ
   return [
     `seed ${seed} violates: ${first?.rule}\n  ${first?.detail}\n\n${history}\n`,
     ...others.slice(0, 9).map(({ rule, detail }) => `also: ${rule}: ${detail}`),
-    `repeat with: npm run simulate -- --seed ${seed} --only`,
+    repeatOf(seed),
   ].join('\n');
+}
+
+function repeatOf(seed: number): string {
+  const bug = process.env['SIMULATED_BUG'];
+  return `repeat with: npm run simulate -- --seed ${seed} --only${bug === undefined ? '' : ` --bug ${bug}`}`;
 }
 
 /** The seeds are shared by as many processes as there are processors. The first failure ends all of them. */
@@ -149,7 +156,18 @@ function runWithBug(name: string): number {
   );
 }
 
+/** Runs the seeds of one process, and ends when the process that shares them is gone. */
+async function runShare(step: number): Promise<void> {
+  if (process.send === undefined) throw new Error('--step is only for processes that share their seeds');
+  process.once('disconnect', () => process.exit(1));
+  process.send(await runSeeds(Number(values.seed), step));
+}
+
+if (!(Number(values.seconds) > 0) || !Number.isSafeInteger(Number(values.seed))) {
+  throw new Error('--seconds must be a number above 0, and --seed a whole number');
+}
+if (values['every-call'] && values.bug !== undefined) throw new Error("--every-call and --bug can't be combined");
 if (values.help) console.log(USAGE);
-else if (values.step !== undefined) process.send?.(await runSeeds(Number(values.seed), Number(values.step)));
+else if (values.step !== undefined) await runShare(Number(values.step));
 else if (values['every-call']) process.exitCode = await failEveryCall();
 else process.exitCode = values.bug === undefined ? await run() : runWithBug(values.bug);
