@@ -116,7 +116,7 @@ describe('background entries', () => {
     expect(share).toBeLessThan(0.11);
   });
 
-  it('pay nothing later for slots that no one else wanted', () => {
+  it('background entries pay nothing later for slots that no one else wanted', () => {
     const test = new ClassQueue(1);
     test.addMany(100, 'batch', 'background', { cost: 1_000 });
     for (let count = 0; count < 50; count += 1) test.finish();
