@@ -26,13 +26,13 @@ it('the script says how to build when there is neither a compiler nor a build', 
   expect(stderr).toContain('npm prune --omit=dev');
 });
 
-it('the script uses an existing build when there is no compiler', () => {
+it('the script keeps the existing build if no compiler is installed', () => {
   mkdirSync(path.join(clone, 'dist/cli'), { recursive: true });
   writeFileSync(path.join(clone, 'dist/cli/cli.js'), '');
   expect(prepare()).toMatchObject({ status: 0, stdout: '', stderr: '' });
 });
 
-it('builds when there is a compiler, and links the command', () => {
+it('the script builds if a compiler is installed, and links the command', () => {
   mkdirSync(path.join(clone, 'node_modules/.bin'), { recursive: true });
   writeFileSync(path.join(clone, 'node_modules/.bin/tsc'), '');
   const { status, stdout } = prepare();

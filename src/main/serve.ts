@@ -43,7 +43,7 @@ export async function serve(settings: Settings, showSecrets = false): Promise<Ru
 
 async function open(settings: Settings, showSecrets: boolean, resources: ResourceStack): Promise<RunningServer> {
   const shutdown = new AbortController();
-  // Every running request listens to it, so many listeners are no leak.
+  // Each running request adds a listener, so a large number of them doesn't indicate a leak.
   setMaxListeners(0, shutdown.signal);
   let stage: 'serving' | 'draining' | 'closing' = 'serving';
   const parts = await openParts(settings, shutdown.signal, resources);

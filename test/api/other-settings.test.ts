@@ -67,7 +67,7 @@ it('supports a marketplace with another name', async () => {
   expect(response.headers.get('x-credits-remaining')).toBe('1999');
 });
 
-it('the server shows metrics only to requests from this machine that no proxy forwarded if there is no token', async () => {
+it('without a token, only direct requests from this machine can read the metrics', async () => {
   const { port } = new URL(server.url);
   const ask = async (host: string, headers: Record<string, string> = {}): Promise<number> =>
     (await fetch(`http://${host}:${port}/metrics`, { headers })).status;
