@@ -1,10 +1,10 @@
 // A contender runs one workload with one variant, in a process of its own.
 
-import { type ChildProcess, fork, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { fork, spawn } from 'node:child_process';
 import { openAsBlob } from 'node:fs';
 import path from 'node:path';
 import { must } from '../../src/primitives/must.ts';
+import { nextMessage } from '../../test/next-message.ts';
 import { plansFile } from '../../test/plans-file.ts';
 import { until } from '../../test/running-server.ts';
 import { ProcessorTime } from '../video/processor-time.ts';
@@ -31,21 +31,15 @@ export interface Setup {
 export async function startRenders({ folder, flags, workload, asset }: Setup): Promise<Contender> {
   const program = path.resolve(import.meta.dirname, 'render-process.js');
   const child = fork(program, [folder, workload, asset], { execArgv: [...flags] });
-  await Promise.race([once(child, 'message'), unexpectedExit(child)]);
+  await nextMessage(child);
   return {
     run: async () => {
-      const done = once(child, 'message');
+      const done = nextMessage<Figures>(child);
       child.send('run');
-      const [figures] = (await Promise.race([done, unexpectedExit(child)])) as [Figures];
-      return figures;
+      return await done;
     },
     close: () => child.disconnect(),
   };
-}
-
-async function unexpectedExit(child: ChildProcess): Promise<never> {
-  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
-  throw new Error(`the process that renders ended with ${code ?? signal}`);
 }
 
 const REQUESTS = 60;

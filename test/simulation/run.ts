@@ -1,9 +1,9 @@
 // `npm run simulate`: simulations from many seeds, until the time is over or one fails.
 
-import { type ChildProcess, fork, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { fork, spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { nextMessage } from '../next-message.ts';
 import { BUGS } from './bugs.js';
 import { DriverFaults } from './driver-faults.ts';
 import { simulate, simulateCalm } from './simulation.ts';
@@ -104,7 +104,7 @@ async function runInProcesses(first: number, count: number): Promise<Report> {
     return fork(import.meta.filename, options);
   });
   const totals = children.map(async (child) => {
-    const [report] = (await Promise.race([once(child, 'message'), unexpectedExit(child)])) as [Report];
+    const report = await nextMessage<Report>(child);
     if ('failure' in report) throw new RuleViolated(report.failure);
     return report.totals;
   });
@@ -119,11 +119,6 @@ async function runInProcesses(first: number, count: number): Promise<Report> {
 }
 
 class RuleViolated extends Error {}
-
-async function unexpectedExit(child: ChildProcess): Promise<never> {
-  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
-  throw new Error(`a process of the simulation ended with ${code ?? signal}`);
-}
 
 /** Each call to the driver of the database fails once, with each code. */
 async function failEveryCall(): Promise<number> {
