@@ -3,7 +3,6 @@
 
 import { type Rate, type RateVerdict, take } from '../account/gcra.ts';
 import { must } from '../primitives/must.ts';
-import { Semaphore } from '../primitives/semaphore.ts';
 import { type Engine, first, type SqlSession, insertRow } from './engine.ts';
 import { integer, real, type SqlRow } from './rows.ts';
 import type { Clock } from './audit.ts';
@@ -25,11 +24,9 @@ export class PostgresLimits implements Limits {
   readonly #lease: ServerLease;
   /**
    * Renders per account in this process. The total is written, not the difference, so the next write corrects a lost
-   * one.
+   * one. It is read and written under the lock of the account, so an older total never replaces a newer one.
    */
   readonly #running = new Map<string, number>();
-  /** Serializes writes of totals, because an older total must not replace a newer one. */
-  readonly #writes = new Semaphore({ permits: 1 });
 
   constructor(engine: Engine, clock: Clock, lease: ServerLease) {
     this.#engine = engine;
@@ -99,8 +96,7 @@ export class PostgresLimits implements Limits {
       return await this.#engine.transaction(async (session) => {
         // The transaction may be a second attempt.
         uncount();
-        // This serializes the requests of one account across all servers.
-        await session.all('select pg_advisory_xact_lock(hashtextextended(:account, 0))', { account });
+        await lockAccount(session, account);
         if ((await this.#runningElsewhere(session, account)) + this.#runningHere(account) >= maxRunning) return false;
         // The render is counted before the lock is released, so that the next request of this process sees it.
         this.#count(account, 1);
@@ -110,6 +106,8 @@ export class PostgresLimits implements Limits {
       });
     } catch (error) {
       uncount();
+      // The transaction may have been committed before the connection broke.
+      this.#writeLater(account);
       throw error;
     }
   }
@@ -139,7 +137,11 @@ export class PostgresLimits implements Limits {
 
   /** Never fails, because the next write for the account makes up for a lost one. */
   #writeLater(account: string): void {
-    void this.#writes.run(async () => await this.#write(this.#engine, account)).catch(() => undefined);
+    const write = this.#engine.transaction(async (session) => {
+      await lockAccount(session, account);
+      await this.#write(session, account);
+    });
+    write.catch(() => undefined);
   }
 
   #count(account: string, change: number): void {
@@ -147,6 +149,11 @@ export class PostgresLimits implements Limits {
     if (running > 0) this.#running.set(account, running);
     else this.#running.delete(account);
   }
+}
+
+/** Serializes the requests of one account across all servers, until the transaction ends. */
+async function lockAccount(session: SqlSession, account: string): Promise<void> {
+  await session.all('select pg_advisory_xact_lock(hashtextextended(:account, 0))', { account });
 }
 
 function toBucket(row: SqlRow): Bucket {

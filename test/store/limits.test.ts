@@ -1,6 +1,9 @@
 // Rate limits and concurrency limits across servers, on a real PostgreSQL.
 
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { must } from '../../src/primitives/must.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import type { Limits } from '../../src/store/limits.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
@@ -69,20 +72,37 @@ describe.skipIf(url === '')('limits that servers share', () => {
     await expect.poll(take).toBe(true);
   });
 
+  it('shared limits count a render that begins while the end of another one is written', async () => {
+    const account = randomUUID();
+    const engine = await database.open();
+    await engine.run(`create or replace function be_slow() returns trigger language plpgsql as $$
+      begin perform pg_sleep(0.3); return new; end $$`);
+    await engine.run(`create or replace trigger slow_end before insert on places for each row
+      when (new.account_id = '${account}' and new.running = 1) execute function be_slow()`);
+    await limits(0).enter(account, 2);
+    const leave = must(await limits(0).enter(account, 2), 'a second place');
+    leave();
+    expect(await limits(0).enter(account, 2)).toBeDefined();
+    // By now, a slow write has ended too.
+    await setTimeout(600);
+    expect(await limits(1).enter(account, 2)).toBeUndefined();
+  });
+
   it('shared limits count concurrent renders across all servers, except those of a dead one', async () => {
+    const account = randomUUID();
     const entered = await Promise.all(
-      Array.from({ length: 20 }, async (_, index) => await limits(index % 2).enter('busy', 7)),
+      Array.from({ length: 20 }, async (_, index) => await limits(index % 2).enter(account, 7)),
     );
     const inside = entered.filter((leave) => leave !== undefined);
     expect(inside).toHaveLength(7);
     inside[0]?.();
     inside[0]?.();
-    await expect.poll(async () => (await limits(0).enter('busy', 7)) !== undefined).toBe(true);
-    expect(await limits(1).enter('busy', 7)).toBeUndefined();
+    await expect.poll(async () => (await limits(0).enter(account, 7)) !== undefined).toBe(true);
+    expect(await limits(1).enter(account, 7)).toBeUndefined();
     // After half a minute without a heartbeat, the slots of the other server no longer count.
     now += 60_000;
     await servers[1]?.ledger.heartbeat();
-    expect(await limits(1).enter('busy', 7)).toBeDefined();
+    expect(await limits(1).enter(account, 7)).toBeDefined();
   });
 
   it('delete full buckets', async () => {
