@@ -58,7 +58,9 @@ export async function receiveAsset(stream: Readable, destination: AssetDestinati
   let bytes = 0;
   let isAccepted = false;
   try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
+    // The caller destroys the stream. The iterator would do so with an error and its stack trace for each refused upload.
+    const chunks = stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+    for await (const chunk of chunks) {
       bytes += chunk.length;
       hash?.update(chunk);
       const isHead = head.length < SNIFF_LENGTH;

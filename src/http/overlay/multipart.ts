@@ -105,7 +105,7 @@ function createParser({ headers }: IncomingMessage): BusboyInstance {
   const contentType = must(headers['content-type'], 'the content type of a checked request');
   try {
     return new Busboy({
-      headers: { ...headers, 'content-type': contentType },
+      headers: { 'content-type': contentType },
       // Fields are also read as streams, so that their bytes can be checked as UTF-8.
       isPartAFile: () => true,
       limits: { parts: MAX_PARTS, headerPairs: 32, headerSize: 16 * 1024 },

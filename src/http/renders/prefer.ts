@@ -4,7 +4,6 @@ import type { IncomingHttpHeaders } from 'node:http';
  * Returns whether the header prefers an asynchronous response. It may name several preferences, each with parameters
  * (RFC 7240).
  */
-export function prefersAsync({ prefer }: IncomingHttpHeaders): boolean {
-  const preferences = [prefer ?? ''].flat().flatMap((value) => value.split(','));
-  return preferences.some((preference) => /^\s*respond-async\s*(?:;|$)/iu.test(preference));
+export function prefersAsync({ prefer = '' }: IncomingHttpHeaders): boolean {
+  return /(?:^|,)\s*respond-async\s*(?:[;,]|$)/iu.test(String(prefer));
 }
