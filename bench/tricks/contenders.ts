@@ -1,8 +1,9 @@
 // A contender runs one workload with one variant, in a process of its own.
 
-import { fork, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, fork, spawn } from 'node:child_process';
 import { openAsBlob } from 'node:fs';
 import path from 'node:path';
+import type { Readable } from 'node:stream';
 import { must } from '../../src/primitives/must.ts';
 import { nextMessage } from '../../test/next-message.ts';
 import { plansFile } from '../../test/plans-file.ts';
@@ -60,6 +61,20 @@ export async function startServer({ folder, flags, workload, asset }: Setup): Pr
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  try {
+    return await sendTo(child, workload, asset);
+  } catch (error) {
+    child.kill();
+    throw error;
+  }
+}
+
+/** Waits until the server has answered a first request. */
+async function sendTo(
+  child: ChildProcessByStdio<null, Readable, null>,
+  workload: string,
+  asset: string,
+): Promise<Contender> {
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
   const url = await until(() => /listens on (\S+)/u.exec(printed)?.[1]);
@@ -75,10 +90,7 @@ export async function startServer({ folder, flags, workload, asset }: Setup): Pr
     await response.arrayBuffer();
     if (response.status !== (workload === 'uploads' ? 400 : 200)) throw new Error(`got status ${response.status}`);
   };
-  await send().catch((error: unknown) => {
-    child.kill();
-    throw error;
-  });
+  await send();
   return {
     run: async () => {
       const time = new ProcessorTime([must(child.pid, 'pid of the server')]);
