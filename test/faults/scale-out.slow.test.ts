@@ -117,9 +117,11 @@ describe.skipIf(!hasNats)('rendering on other machines (needs nats-server)', () 
   it('leaves nothing on the workers when the API server is killed', async () => {
     const [server, only] = await Promise.all([fleet.startApiServer(), fleet.startReadyWorker()]);
     await waitForSlots(server, 1);
-    await fleet.startHeldRender(server, [only]);
+    const { resume } = await fleet.startHeldRender(server, [only]);
     server.signal('SIGKILL');
     await until(() => isBusy(only).then((busy) => !busy));
+    // The worker has killed its process, unless that was between two steps of the render.
+    resume();
     expect(only.workDirectories()).toEqual([]);
     // Its ticket isn't redelivered forever, and the worker serves the next API server.
     const next = await fleet.startApiServer();
