@@ -1,5 +1,5 @@
 // Rate limits and concurrent renders that all servers of a database share. Rates use the clock of the database, so the
-// clocks of the servers don't have to agree. Each change is one statement.
+// clocks of the servers don't have to agree. Each change of a rate is one statement.
 
 import { type Rate, type RateVerdict, take } from '../account/gcra.ts';
 import { must } from '../primitives/must.ts';
@@ -93,10 +93,9 @@ export class PostgresLimits implements Limits {
       counted = false;
     };
     try {
-      return await this.#engine.transaction(async (session) => {
+      return await this.#locked(account, async (session) => {
         // The transaction may be a second attempt.
         uncount();
-        await lockAccount(session, account);
         if ((await this.#runningElsewhere(session, account)) + this.#runningHere(account) >= maxRunning) return false;
         // The render is counted before the lock is released, so that the next request of this process sees it.
         this.#count(account, 1);
@@ -110,6 +109,14 @@ export class PostgresLimits implements Limits {
       this.#writeLater(account);
       throw error;
     }
+  }
+
+  /** Runs a transaction. Those of one account run one after another, across all servers. */
+  async #locked<Result>(account: string, action: (session: SqlSession) => Promise<Result>): Promise<Result> {
+    return await this.#engine.transaction(async (session) => {
+      await session.all('select pg_advisory_xact_lock(hashtextextended(:account, 0))', { account });
+      return await action(session);
+    });
   }
 
   async #runningElsewhere(session: SqlSession, account: string): Promise<number> {
@@ -137,11 +144,7 @@ export class PostgresLimits implements Limits {
 
   /** Never fails, because the next write for the account makes up for a lost one. */
   #writeLater(account: string): void {
-    const write = this.#engine.transaction(async (session) => {
-      await lockAccount(session, account);
-      await this.#write(session, account);
-    });
-    write.catch(() => undefined);
+    void this.#locked(account, async (session) => await this.#write(session, account)).catch(() => undefined);
   }
 
   #count(account: string, change: number): void {
@@ -149,11 +152,6 @@ export class PostgresLimits implements Limits {
     if (running > 0) this.#running.set(account, running);
     else this.#running.delete(account);
   }
-}
-
-/** Serializes the requests of one account across all servers, until the transaction ends. */
-async function lockAccount(session: SqlSession, account: string): Promise<void> {
-  await session.all('select pg_advisory_xact_lock(hashtextextended(:account, 0))', { account });
 }
 
 function toBucket(row: SqlRow): Bucket {

@@ -6,7 +6,9 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { must } from '../../src/primitives/must.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import type { Limits } from '../../src/store/limits.ts';
+import { OutcomeUnknown } from '../../src/store/engine.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
+import { losingAcknowledgments } from './losing-acknowledgments.ts';
 import { postgresDatabase, type TestDatabase } from './databases.ts';
 
 const url = inject('postgresUrl');
@@ -86,6 +88,14 @@ describe.skipIf(url === '')('limits that servers share', () => {
     // By now, a slow write has ended too.
     await setTimeout(600);
     expect(await limits(1).enter(account, 2)).toBeUndefined();
+  });
+
+  it('shared limits forget a render whose start failed although it was written', async () => {
+    const account = randomUUID();
+    const engine = losingAcknowledgments(await database.open(), 1);
+    const broken = must(createStore(engine, () => new Date(now), 'server/c').limits, 'limits of PostgreSQL');
+    await expect(broken.enter(account, 1)).rejects.toThrow(OutcomeUnknown);
+    await expect.poll(async () => await limits(0).enter(account, 1)).toBeDefined();
   });
 
   it('shared limits count concurrent renders across all servers, except those of a dead one', async () => {

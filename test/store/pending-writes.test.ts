@@ -2,11 +2,12 @@
 
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Engine, OutcomeUnknown } from '../../src/store/engine.ts';
+import { OutcomeUnknown } from '../../src/store/engine.ts';
 import { AppError } from '../../src/errors.ts';
 import { PendingWrites } from '../../src/store/ledger/pending-writes.ts';
 import { createStore } from '../../src/store/store.ts';
 import { sqliteDatabase } from './databases.ts';
+import { losingAcknowledgments } from './losing-acknowledgments.ts';
 import { renderSetup } from './render-setup.ts';
 import { DELIVERED, FAILED, HOUR, World } from './world.ts';
 
@@ -222,20 +223,3 @@ describe('an idempotency key whose render fails while the database is unavailabl
     });
   });
 });
-
-/** An engine whose connection breaks after each commit of a transaction, or after the first ones. */
-function losingAcknowledgments(engine: Engine, commits = Infinity): Engine {
-  let left = commits;
-  return {
-    dialect: engine.dialect,
-    all: async (sql, parameters) => await engine.all(sql, parameters),
-    run: async (sql, parameters) => await engine.run(sql, parameters),
-    transaction: async (work) => {
-      const result = await engine.transaction(work);
-      if (left === 0) return result;
-      left -= 1;
-      throw new OutcomeUnknown(new Error('connection reset'));
-    },
-    close: async () => await engine.close(),
-  };
-}
