@@ -69,7 +69,7 @@ export async function startServer({ folder, flags, workload, asset }: Setup): Pr
   }
 }
 
-/** Waits until the server has answered a first request. */
+/** Waits until the server has responded to a first request. */
 async function sendTo(
   child: ChildProcessByStdio<null, Readable, null>,
   workload: string,
