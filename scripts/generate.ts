@@ -1,4 +1,4 @@
-// Writes all generated files. With `--check`, fails if one of them is out of date.
+// Writes all generated files, or those that are named. With `--check`, fails if one of them is out of date.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { generateClientLists } from './generate-client-lists.ts';
@@ -17,6 +17,7 @@ import { generateHanUsage } from './generate-han-usage.ts';
 import { generateNotices } from './generate-notices.ts';
 import { generatePythonTypes } from './generate-python-types.ts';
 import { generateReference } from './generate-reference.ts';
+import { generateSourceSize } from './generate-source-size.ts';
 
 const GENERATED: Readonly<Record<string, () => string>> = {
   'src/raster/coverage.generated.ts': generateCoverage,
@@ -36,11 +37,14 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   'clients/n8n/nodes/Storybar/lists.generated.ts': generateClientLists,
   'docs/integrations/storybar.postman_collection.json': generateCollection,
   'THIRD_PARTY_NOTICES.md': generateNotices,
+  'test/source-size.json': generateSourceSize,
 };
 
 const check = process.argv.includes('--check');
+const only = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));
 const stale: string[] = [];
 for (const [file, generate] of Object.entries(GENERATED)) {
+  if (only.length > 0 && !only.includes(file)) continue;
   const content = generate();
   if (!check) writeFileSync(file, content);
   else if (readOrEmpty(file) !== content) stale.push(file);
