@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { FAULTS } from '../src/api/faults.ts';
-import { PROBLEMS } from '../src/api/statuses.ts';
+import { ERRORS } from '../src/error-table.ts';
 import { OVERLAY_FIELDS } from '../src/caption/overlay.ts';
 import { snippetsFor } from '../src/dashboard/browser/snippets.ts';
 import { EXAMPLE_REQUESTS } from '../src/dashboard/example-requests.ts';
@@ -125,7 +125,7 @@ function headerRows(): string[][] {
 }
 
 function errorRows(): string[][] {
-  return Object.entries(PROBLEMS)
+  return Object.entries(ERRORS)
     .filter(([name]) => name !== 'client_closed')
     .toSorted(([, a], [, b]) => a.status - b.status)
     .map(([name, { status, title }]) => [String(status), `[${code(name)}](errors.md#${name})`, title]);

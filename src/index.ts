@@ -25,7 +25,8 @@ import { createRenderTools, type RenderTools } from './render/renderer-tools.ts'
 import type { VideoFacts } from './render/video.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, type VideoLimits } from './render/video-recipe.ts';
 
-export { AppError as StorybarError, type ErrorCode, type FieldFault } from './errors.ts';
+export type { ErrorCode } from './error-table.ts';
+export { AppError as StorybarError, type FieldFault } from './errors.ts';
 export type { RequestedFit } from './caption/fit-field.ts';
 export type { SafeAreaName } from './caption/safe-area.ts';
 export type { CaptionStyle } from './caption/style.ts';

@@ -4,7 +4,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_PLANS, parsePlans } from '../src/account/plans.ts';
-import { EXIT_CODES } from '../src/cli/exit-codes.ts';
+import { SETTINGS_EXIT, USAGE_EXIT } from '../src/cli/exit-codes.ts';
+import { ERRORS } from '../src/error-table.ts';
 import { describeSettings } from '../src/config/settings.ts';
 import { fitMemory } from '../src/dispatch/fit-memory.ts';
 import { checkConfiguration, hasHaproxy, SHIPPED_CONFIGURATION, startHaproxy } from './running-haproxy.ts';
@@ -73,8 +74,8 @@ describe('container files', () => {
 
   it('tells systemd to start a server again whose database is unavailable, but not one with wrong settings', () => {
     const [stays = ''] = all(/^RestartPreventExitStatus=(.+)$/gmu, read(SYSTEMD_UNIT));
-    expect(stays.split(' ').map(Number)).toEqual([EXIT_CODES.usage, EXIT_CODES.settings]);
-    expect(stays).not.toContain(String(EXIT_CODES.storage_unavailable));
+    expect(stays.split(' ').map(Number)).toEqual([USAGE_EXIT, SETTINGS_EXIT]);
+    expect(stays).not.toContain(String(ERRORS.storage_unavailable.exit));
     expect(read(SYSTEMD_UNIT)).toMatch(/^Restart=always$/mu);
     const [seconds = ''] = all(/^TimeoutStopSec=(\d+)$/gmu, read(SYSTEMD_UNIT));
     const needed = defaultOf('STORYBAR_DRAIN_SECONDS') + defaultOf('STORYBAR_SHUTDOWN_SECONDS') + 12;

@@ -2,7 +2,7 @@
 // responses, secrets of others, and internal errors.
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { PROBLEMS } from '../../src/api/statuses.ts';
+import { ERRORS } from '../../src/error-table.ts';
 
 export interface ResponseRecord {
   /** 0 when the connection broke before the response was complete. */
@@ -18,7 +18,7 @@ export interface ResponseRecord {
 
 const MAX_VIOLATIONS = 10;
 const STATUS_OF: Readonly<Record<string, number>> = Object.fromEntries(
-  Object.entries(PROBLEMS).map(([code, { status }]) => [code, status]),
+  Object.entries(ERRORS).map(([code, { status }]) => [code, status]),
 );
 
 /** Recognizes the output formats. */

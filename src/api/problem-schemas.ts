@@ -1,11 +1,11 @@
 // Errors as the API returns them: RFC 9457 problem details.
 
-import type { ErrorCode, FaultCode } from '../errors.ts';
+import type { FaultCode } from '../errors.ts';
 import { FAULTS } from './faults.ts';
 import { complete, ID, listOf, ref, STRING, TIME, URL } from './schema-parts.ts';
-import { PROBLEMS } from './statuses.ts';
+import { type ErrorCode, ERRORS } from '../error-table.ts';
 
-const CODES: readonly ErrorCode[] = (Object.keys(PROBLEMS) as ErrorCode[]).filter((code) => code !== 'client_closed');
+const CODES: readonly ErrorCode[] = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => code !== 'client_closed');
 
 const { required, properties } = complete({
   type: { ...URL, description: 'Link to the documentation of this code.' },

@@ -2,7 +2,7 @@
 
 import type { AppError } from '../errors.ts';
 import type { ResponseOf } from './response-schemas.ts';
-import { PROBLEMS, type ProblemKind } from './statuses.ts';
+import { ERRORS } from '../error-table.ts';
 
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 /** The two ways to send a key. */
@@ -20,7 +20,7 @@ export interface ErrorPage {
 
 /** `baseUrl` is the URL under which the client reaches this server, if known. */
 export function toProblem(error: AppError, renderId: string, baseUrl = 'http://localhost'): Problem {
-  const kind: ProblemKind = PROBLEMS[error.code];
+  const kind = ERRORS[error.code];
   return {
     type: `${baseUrl}${ERROR_DOCS_PATH}#${error.code}`,
     title: kind.title,
@@ -38,7 +38,7 @@ export function toProblem(error: AppError, renderId: string, baseUrl = 'http://l
 
 export function problemHeaders(error: AppError): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': PROBLEM_TYPE, 'cache-control': 'no-store' };
-  if (PROBLEMS[error.code].status === 401) headers['www-authenticate'] = CHALLENGES;
+  if (ERRORS[error.code].status === 401) headers['www-authenticate'] = CHALLENGES;
   if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds);
   return headers;
 }

@@ -2,7 +2,8 @@
 
 import { SettingsError } from '../config/settings.ts';
 import { AppError } from '../errors.ts';
-import { CommandFailure, EXIT_CODES, UsageError } from './exit-codes.ts';
+import { ERRORS } from '../error-table.ts';
+import { CommandFailure, SETTINGS_EXIT, USAGE_EXIT, UsageError } from './exit-codes.ts';
 import { flagFaults } from './flag-faults.ts';
 import { didYouMean } from './parse-options.ts';
 import { causeOf } from '../main/cause-of.ts';
@@ -88,14 +89,14 @@ function report(error: unknown, json: boolean): number {
 
 function describe(error: unknown): Failure {
   if (error instanceof UsageError || isParseArgsError(error)) {
-    return { exit: EXIT_CODES.usage, code: 'usage', message: error.message };
+    return { exit: USAGE_EXIT, code: 'usage', message: error.message };
   }
   if (error instanceof CommandFailure) {
     const { exit, code, message, faults } = error;
     return { exit, code, message, faults };
   }
   if (error instanceof SettingsError) {
-    return { exit: EXIT_CODES.settings, code: 'settings', message: 'invalid settings:', faults: error.faults };
+    return { exit: SETTINGS_EXIT, code: 'settings', message: 'invalid settings:', faults: error.faults };
   }
   if (error instanceof AppError) {
     const faults = flagFaults(error.faults);
@@ -105,14 +106,14 @@ function describe(error: unknown): Failure {
     const plain = only !== undefined && faults.length === 1 ? only : error.message;
     const message = isOurs ? `${error.message} Cause: ${causeOf(error)}` : plain;
     return {
-      exit: EXIT_CODES[error.code],
+      exit: ERRORS[error.code].exit,
       code: error.code,
       message,
       faults: faults.length > 1 ? faults : [],
     };
   }
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { exit: EXIT_CODES.internal_error, code: 'internal_error', message };
+  return { exit: ERRORS.internal_error.exit, code: 'internal_error', message };
 }
 
 function isParseArgsError(error: unknown): error is Error {

@@ -5,7 +5,8 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { SavedStyle, StyleToSave } from '#client';
 import { messageOf } from '../primitives/error-facts.ts';
-import { CommandFailure, EXIT_CODES, UsageError } from './exit-codes.ts';
+import { ERRORS } from '../error-table.ts';
+import { CommandFailure, UsageError } from './exit-codes.ts';
 import { flag } from './options.ts';
 import { type Print, table } from './print.ts';
 import { action, type Command, runActions } from './run-actions.ts';
@@ -122,7 +123,7 @@ function parse(json: string, file: string): StyleToSave {
     throw new SyntaxError("it isn't an object");
   } catch (error) {
     const message = `${file} isn't valid JSON: ${messageOf(error)}`;
-    throw new CommandFailure(message, { code: 'invalid_json', exit: EXIT_CODES.invalid_fields });
+    throw new CommandFailure(message, { code: 'invalid_json', exit: ERRORS.invalid_fields.exit });
   }
 }
 
@@ -131,7 +132,7 @@ function fileNameOf(name: string): string {
   if (/^[a-z0-9-]+$/u.test(name)) return `${name}${EXTENSION}`;
   throw new CommandFailure('The server sent a name that no style can have.', {
     code: 'unexpected_response',
-    exit: EXIT_CODES.overloaded,
+    exit: ERRORS.overloaded.exit,
   });
 }
 

@@ -1,7 +1,7 @@
 // llms.txt: the API on one page of Markdown, for language models.
 
 import { FIELDS } from '../http/reference/openapi-form.ts';
-import { PROBLEMS } from '../api/statuses.ts';
+import { ERRORS } from '../error-table.ts';
 import { must } from '../primitives/must.ts';
 import { snippetsFor } from './browser/snippets.ts';
 import { EXAMPLE_REQUESTS } from './example-requests.ts';
@@ -48,7 +48,7 @@ export function llmsText(guides: readonly Guide[], baseUrl: string): string {
 
 /** Returns one line per status. */
 function errorLines(): string[] {
-  const visible = Object.entries(PROBLEMS).filter(([code]) => code !== 'client_closed');
+  const visible = Object.entries(ERRORS).filter(([code]) => code !== 'client_closed');
   const statuses = [...new Set(visible.map(([, { status }]) => status))].toSorted((a, b) => a - b);
   return statuses.map((each) => {
     const codes = visible.filter(([, { status }]) => status === each).map(([code]) => `\`${code}\``);

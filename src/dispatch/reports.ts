@@ -5,7 +5,8 @@
 import { z } from 'zod';
 import { MAX_CUES, MAX_TEXT_BYTES } from '../caption/overlay.ts';
 import { MAX_WORDS } from '../caption/words/timed-words.ts';
-import { AppError, type ErrorCode } from '../errors.ts';
+import { AppError } from '../errors.ts';
+import type { ErrorCode } from '../error-table.ts';
 import { cleanFontName, FONT_SCRIPTS, MAX_CHARACTERS, MAX_FONT_NAME } from '../media/font/font-description.ts';
 import { OUT_OF_MEMORY_RETRY_SECONDS } from '../media/memory-shortage.ts';
 import { type AssetFormat, isHeifFormat, KIND_OF_FORMAT } from '../media/sniff.ts';

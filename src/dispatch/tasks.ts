@@ -1,7 +1,7 @@
 // The server's tasks for a render worker process: plain JSON over the process's own channel. Files are never sent here,
 // only their paths. The replies are in reports.ts.
 
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../error-table.ts';
 import type { Asset } from '../media/asset.ts';
 import type { AssetLimits, AssetProbe } from '../render/compose.ts';
 import type { RenderFacts } from '../render/render.ts';

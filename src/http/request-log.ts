@@ -2,30 +2,17 @@
 // caption.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AppError, ErrorCode } from '../errors.ts';
+import type { AppError } from '../errors.ts';
 import type { LoggedRequest } from '../store/requests/request-log.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { PROBLEMS } from '../api/statuses.ts';
+import { ERRORS } from '../error-table.ts';
 import { newTraceId, type Span, type SpanAttributes, spansOf } from '../telemetry/trace-spans.ts';
 import { type RequestRecord, recordOf } from './transport/request-record.ts';
 import { parseTraceparent } from '../telemetry/traceparent.ts';
 
 /** Load balancers and monitoring request these every few seconds. */
 const PROBES: ReadonlySet<string> = new Set(['/ping', '/health', '/ready', '/metrics']);
-
-/** Errors about the asset or the transfer. Their text names the fault of the file and quotes nothing from the form. */
-const CODES_WITH_DETAIL: ReadonlySet<ErrorCode> = new Set([
-  'malformed_body',
-  'upload_too_slow',
-  'unsupported_asset',
-  'asset_too_large',
-  'asset_too_many_pixels',
-  'asset_dimensions_too_large',
-  'asset_too_long',
-  'asset_frame_rate_too_high',
-  'asset_undecodable',
-]);
 
 export interface RequestLogDependencies {
   readonly logger: Logger;
@@ -112,7 +99,7 @@ function attributesOf(request: FastifyRequest, reply: FastifyReply, record: Requ
 }
 
 function statusOf(reply: FastifyReply, error: AppError | undefined): number {
-  return error ? PROBLEMS[error.code].status : reply.statusCode;
+  return error ? ERRORS[error.code].status : reply.statusCode;
 }
 
 function writeLine(
@@ -183,7 +170,7 @@ function loggedRequest(
 
 /** Overload rejects many requests and each must stay cheap, so it gets no stack trace. The metrics count it. */
 function isServerFault(error: AppError | undefined): error is AppError {
-  return error !== undefined && PROBLEMS[error.code].status >= 500 && error.code !== 'overloaded';
+  return error !== undefined && ERRORS[error.code].status >= 500 && error.code !== 'overloaded';
 }
 
 function describe({ code, faults, limit, message }: AppError): object {
@@ -192,6 +179,6 @@ function describe({ code, faults, limit, message }: AppError): object {
     // Pointers are left out, because they contain names that the client chose.
     ...(faults.length > 0 && { faults: faults.map((fault) => fault.code) }),
     ...limit,
-    ...(CODES_WITH_DETAIL.has(code) && { detail: message }),
+    ...(ERRORS[code].logsDetail && { detail: message }),
   };
 }

@@ -2,11 +2,11 @@
 // so that a repeated request gets it again instead of being rendered and charged again.
 
 import { z } from 'zod';
-import { PROBLEMS } from '../api/statuses.ts';
-import { AppError, type ErrorCode } from '../errors.ts';
+import { type ErrorCode, ERRORS } from '../error-table.ts';
+import { AppError } from '../errors.ts';
 
 const refusalSchema = z.object({
-  code: z.custom<ErrorCode>((code) => typeof code === 'string' && Object.hasOwn(PROBLEMS, code)),
+  code: z.custom<ErrorCode>((code) => typeof code === 'string' && Object.hasOwn(ERRORS, code)),
   detail: z.string(),
   limit: z.number().optional(),
   actual: z.number().optional(),

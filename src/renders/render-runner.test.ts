@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { AppError, type ErrorCode } from '../errors.ts';
+import { AppError } from '../errors.ts';
+import type { ErrorCode } from '../error-table.ts';
 import type { ClaimedRender } from '../store/renders/render.ts';
 import { RenderRunner, type RenderRunnerDependencies } from './render-runner.ts';
 

@@ -2,7 +2,8 @@
 
 import { toProblem } from '../api/problem.ts';
 import { ASYNC_BUDGET_MS, QueueUnavailable } from '../dispatch/renderer.ts';
-import { AppError, asAppError, type ErrorCode } from '../errors.ts';
+import { AppError, asAppError } from '../errors.ts';
+import { ERRORS } from '../error-table.ts';
 import { AttemptLost } from '../store/renders/lock-attempt.ts';
 import type { ClaimedRender, RenderSuccess } from '../store/renders/render.ts';
 import type { Renders } from '../store/renders/renders.ts';
@@ -21,15 +22,6 @@ const MAX_RETRY_MS = 30_000;
 const FIRST_RETRY_MS = 500;
 /** A render that ends its worker again and again is itself the cause. */
 const MAX_ATTEMPTS = 20;
-/** Failures of this service that may be over soon. */
-const TEMPORARY: ReadonlySet<ErrorCode> = new Set([
-  'overloaded',
-  'renderer_unavailable',
-  'storage_unavailable',
-  'storage_full',
-  'shutting_down',
-]);
-
 export class StoredRenderJob implements LeasedJob {
   readonly id: string;
   readonly entry: LeasedJob['entry'];
@@ -211,7 +203,7 @@ export class StoredRenderJob implements LeasedJob {
   /** Neither a shutdown nor unavailable workers nor a storage that is unavailable or full can be the fault of the render. */
   #mayRepeat(error: AppError): boolean {
     const { code } = error;
-    if (!TEMPORARY.has(code) || this.#ageMs() >= ASYNC_BUDGET_MS) return false;
+    if (!ERRORS[code].isTemporary || this.#ageMs() >= ASYNC_BUDGET_MS) return false;
     const isOurs = code === 'shutting_down' || code.startsWith('storage_') || error instanceof QueueUnavailable;
     return isOurs || this.#claim.attempt.number < MAX_ATTEMPTS;
   }

@@ -8,7 +8,7 @@ import type { Subscription } from '../../src/account/subscription.ts';
 import type { ConfirmedCharge, PlanChoice } from '../../src/billing/billing.ts';
 import { StripeBilling } from '../../src/billing/stripe.ts';
 import { AppError } from '../../src/errors.ts';
-import { PROBLEMS } from '../../src/api/statuses.ts';
+import { ERRORS } from '../../src/error-table.ts';
 import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { WebhookSender, WEBHOOK_SECRET } from './webhook-sender.ts';
@@ -119,7 +119,7 @@ export class StripeWorld {
       await this.billing.receive(body, signature);
       return 200;
     } catch (error) {
-      return error instanceof AppError ? PROBLEMS[error.code].status : 500;
+      return error instanceof AppError ? ERRORS[error.code].status : 500;
     }
   }
 }

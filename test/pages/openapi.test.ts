@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { OUTPUT_FORMATS } from '../../src/caption/output-format.ts';
 import { FAULTS } from '../../src/api/faults.ts';
 import { RESPONSE_HEADERS } from '../../src/http/reference/response-headers.ts';
-import { PROBLEMS } from '../../src/api/statuses.ts';
+import { ERRORS } from '../../src/error-table.ts';
 
 interface Response {
   readonly $ref?: string;
@@ -58,7 +58,7 @@ describe('docs/openapi.json', () => {
         const description = document.components.responses[$ref.split('/').at(-1) ?? '']?.description ?? '';
         return [...description.matchAll(/^`(?<code>\w+)`/gmu)].map((match) => `${status} ${match.groups?.['code']}`);
       });
-    const all = Object.entries(PROBLEMS).map(([code, { status }]) => `${status} ${code}`);
+    const all = Object.entries(ERRORS).map(([code, { status }]) => `${status} ${code}`);
     expect(listed.filter((one) => !all.includes(one))).toEqual([]);
     // The others are those of the site, of logs, and of requests outside the operations.
     expect(all.filter((one) => !listed.includes(one)).toSorted()).toEqual([
@@ -72,7 +72,7 @@ describe('docs/openapi.json', () => {
     ]);
     const { FieldFault, Problem } = document.components.schemas;
     expect(FieldFault.properties.code.enum).toEqual(Object.keys(FAULTS));
-    expect(Problem.properties.code.enum).toEqual(Object.keys(PROBLEMS).filter((code) => code !== 'client_closed'));
+    expect(Problem.properties.code.enum).toEqual(Object.keys(ERRORS).filter((code) => code !== 'client_closed'));
   });
 
   it('lists the media type of every output format for finished files and for results', () => {

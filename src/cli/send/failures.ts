@@ -1,12 +1,13 @@
 // Converts errors of the client to failures of the command.
 
 import { StorybarApiError, StorybarConnectionError, StorybarError, StorybarTimeoutError } from '#client';
-import { CommandFailure, EXIT_CODES, UsageError } from '../exit-codes.ts';
+import { type ErrorCode, ERRORS } from '../../error-table.ts';
+import { CommandFailure, UsageError } from '../exit-codes.ts';
 import { flagFaults } from '../flag-faults.ts';
 
 /** Errors that the client didn't create, such as disk errors, stay as they are. */
 export function failureOf(error: unknown, url: string): unknown {
-  const exit = EXIT_CODES.overloaded;
+  const exit = ERRORS.overloaded.exit;
   if (error instanceof StorybarApiError) return refusalOf(error);
   if (error instanceof StorybarConnectionError || error instanceof StorybarTimeoutError) {
     return new CommandFailure(printable(error.message), { code: 'unreachable', exit });
@@ -18,9 +19,9 @@ export function failureOf(error: unknown, url: string): unknown {
 
 function refusalOf({ status, code, message, faults, problem, renderId }: StorybarApiError): CommandFailure {
   if (code === 'canceled') {
-    return new CommandFailure(`Render ${renderId} was canceled.`, { code, exit: EXIT_CODES.overloaded });
+    return new CommandFailure(`Render ${renderId} was canceled.`, { code, exit: ERRORS.overloaded.exit });
   }
-  const exit = Object.hasOwn(EXIT_CODES, code) ? EXIT_CODES[code as keyof typeof EXIT_CODES] : exitOfStatus(status);
+  const exit = Object.hasOwn(ERRORS, code) ? ERRORS[code as ErrorCode].exit : exitOfStatus(status);
   const lines = flagFaults(faults).map(printable);
   const [only] = lines;
   const text = only !== undefined && lines.length === 1 ? only : printable(problem.detail ?? message);
@@ -34,8 +35,8 @@ function refusalOf({ status, code, message, faults, problem, renderId }: Storyba
 
 /** Maps statuses of codes that are newer than this program. */
 function exitOfStatus(status: number): number {
-  if (status === 401 || status === 403) return EXIT_CODES.invalid_api_key;
-  return status >= 500 || status === 429 ? EXIT_CODES.overloaded : EXIT_CODES.invalid_fields;
+  if (status === 401 || status === 403) return ERRORS.invalid_api_key.exit;
+  return status >= 500 || status === 429 ? ERRORS.overloaded.exit : ERRORS.invalid_fields.exit;
 }
 
 /** Replaces control characters, because the server's texts are printed on a terminal. */

@@ -15,7 +15,8 @@ import {
 import { WRITTEN_FORMATS } from '../../caption/output-format.ts';
 import { AppError } from '../../errors.ts';
 import { formatOfName } from '../caption-options.ts';
-import { CommandFailure, EXIT_CODES, UsageError } from '../exit-codes.ts';
+import { ERRORS } from '../../error-table.ts';
+import { CommandFailure, UsageError } from '../exit-codes.ts';
 import type { Print } from '../print.ts';
 import { outputNextTo } from '../local-files.ts';
 import { failureOf, isTransient, printable, withHint } from './failures.ts';
@@ -142,7 +143,7 @@ export class Sending {
     const download = async () => (await this.#client.download(render, options)).stream;
     await saveResult(file, download, signal).catch((error: unknown) => {
       if (!hasBegun || !(error instanceof StorybarConnectionError)) throw error;
-      throw new CommandFailure(error.message, { code: 'download_broken', exit: EXIT_CODES.overloaded });
+      throw new CommandFailure(error.message, { code: 'download_broken', exit: ERRORS.overloaded.exit });
     });
     reporter.clear();
     if (file === '-') return;

@@ -1,7 +1,7 @@
 // Groups the outcomes of renders into the four series of the usage chart.
 
 import { BROKEN_CHARGED, BROKEN_FREE } from '../../account/broken-delivery.ts';
-import { PROBLEMS } from '../../api/statuses.ts';
+import { ERRORS } from '../../error-table.ts';
 import type { UsageDay } from '../../store/ledger/usage-details.ts';
 
 export const SERIES = ['delivered', 'test', 'refused', 'failed'] as const;
@@ -44,8 +44,8 @@ function seriesOf({ outcome, mode }: Pick<UsageDay, 'outcome' | 'mode'>): Series
 
 /** Returns the status of an outcome. An unknown outcome counts as a server error. */
 function statusOf(outcome: string): number {
-  if (Object.hasOwn(BROKEN_LABELS, outcome)) return PROBLEMS.client_closed.status;
-  return Object.hasOwn(PROBLEMS, outcome) ? PROBLEMS[outcome as keyof typeof PROBLEMS].status : 500;
+  if (Object.hasOwn(BROKEN_LABELS, outcome)) return ERRORS.client_closed.status;
+  return Object.hasOwn(ERRORS, outcome) ? ERRORS[outcome as keyof typeof ERRORS].status : 500;
 }
 
 /** Returns the title of an error, or an unknown outcome as it is. */
@@ -53,5 +53,5 @@ export function outcomeLabel(outcome: string): string {
   if (outcome === 'delivered') return 'Delivered';
   const broken = BROKEN_LABELS[outcome];
   if (broken !== undefined) return broken;
-  return Object.hasOwn(PROBLEMS, outcome) ? PROBLEMS[outcome as keyof typeof PROBLEMS].title : outcome;
+  return Object.hasOwn(ERRORS, outcome) ? ERRORS[outcome as keyof typeof ERRORS].title : outcome;
 }

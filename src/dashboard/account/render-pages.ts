@@ -2,7 +2,7 @@
 // one render and its actions.
 
 import { AppError } from '../../errors.ts';
-import { PROBLEMS } from '../../api/statuses.ts';
+import { ERRORS } from '../../error-table.ts';
 import type { RenderActions } from '../../renders/render-actions.ts';
 import { parseResult } from '../../renders/render-result.ts';
 import { resultPath } from '../../renders/render-view.ts';
@@ -217,7 +217,7 @@ function problemSection({ error }: RenderRecord): Html | undefined {
   const code = codeOf(error);
   if (code === undefined) return undefined;
   const { detail } = JSON.parse(must(error, 'the error of the render')) as { readonly detail?: string };
-  const title = Object.hasOwn(PROBLEMS, code) ? PROBLEMS[code as keyof typeof PROBLEMS].title : code;
+  const title = Object.hasOwn(ERRORS, code) ? ERRORS[code as keyof typeof ERRORS].title : code;
   return html`<section aria-labelledby="problem"><h2 id="problem">${title}</h2>
 <p>${detail ?? ''}</p>
 <p>How to fix it: <a href="/docs/errors#${code}"><code>${code}</code></a></p>

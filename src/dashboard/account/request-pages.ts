@@ -3,7 +3,7 @@
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../../errors.ts';
 import { FAULTS } from '../../api/faults.ts';
-import { PROBLEMS } from '../../api/statuses.ts';
+import { ERRORS } from '../../error-table.ts';
 import { must } from '../../primitives/must.ts';
 import type { LoggedRequest, RequestFilter } from '../../store/requests/request-log.ts';
 import type { KeySummary } from '../../store/accounts/keys.ts';
@@ -202,7 +202,7 @@ ${problemSection(request)}
 
 function problemSection({ code, faults }: LoggedRequest): Html | undefined {
   if (code === null) return undefined;
-  const title = Object.hasOwn(PROBLEMS, code) ? PROBLEMS[code as keyof typeof PROBLEMS].title : code;
+  const title = Object.hasOwn(ERRORS, code) ? ERRORS[code as keyof typeof ERRORS].title : code;
   const meaning = (fault: string): string => (Object.hasOwn(FAULTS, fault) ? FAULTS[fault as keyof typeof FAULTS] : '');
   return html`<section aria-labelledby="problem"><h2 id="problem">${title}</h2>
 <p>How to fix it: <a href="/docs/errors#${code}"><code>${code}</code></a></p>

@@ -2,8 +2,7 @@
 
 import type { RESPONSE_SCHEMAS } from '../../api/response-schemas.ts';
 import { ref } from '../../api/schema-parts.ts';
-import { PROBLEMS, type ProblemKind } from '../../api/statuses.ts';
-import type { ErrorCode } from '../../errors.ts';
+import { type ErrorCode, ERRORS } from '../../error-table.ts';
 import type { Json } from '../../primitives/json-schema.ts';
 import { COMMON_HEADERS, type HeaderName, KEY_HEADERS, PAGE_HEADERS } from './response-headers.ts';
 
@@ -106,7 +105,7 @@ function problems(
   codes: readonly ErrorCode[],
   { headers, isPage }: { readonly headers: readonly HeaderName[]; readonly isPage: boolean },
 ): Readonly<Record<string, Json>> {
-  const kinds = codes.map((code): readonly [ErrorCode, ProblemKind] => [code, PROBLEMS[code]]);
+  const kinds = codes.map((code) => [code, ERRORS[code]] as const);
   const statuses = [...new Set(kinds.map(([, { status }]) => status))].toSorted((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status): [string, Json] => {

@@ -1,7 +1,7 @@
 // Stored renders, their results and batches in the OpenAPI document.
 
 import { ID, ref, STRING } from '../../api/schema-parts.ts';
-import type { ErrorCode } from '../../errors.ts';
+import type { ErrorCode } from '../../error-table.ts';
 import type { Json } from '../../primitives/json-schema.ts';
 import { PAGE_LIMIT, WAIT_SECONDS } from '../renders/render-routes.ts';
 import { MAX_BATCH } from '../../renders/render-view.ts';

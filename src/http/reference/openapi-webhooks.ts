@@ -3,7 +3,7 @@
 import { ID, STRING } from '../../api/schema-parts.ts';
 import { EVENTS, SENT_EVENTS, TEST_EVENT } from '../../api/webhook-schemas.ts';
 import { MAX_URL_LENGTH } from '../../caption/asset-url.ts';
-import type { ErrorCode } from '../../errors.ts';
+import type { ErrorCode } from '../../error-table.ts';
 import type { Json } from '../../primitives/json-schema.ts';
 import { DELIVERY_STATUSES, type WebhookEventType } from '../../store/webhooks/webhook.ts';
 import { PAGE_LIMIT } from '../renders/render-routes.ts';

@@ -4,9 +4,9 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { AppError, type ErrorCode } from '../../errors.ts';
+import { AppError } from '../../errors.ts';
 import { problemHeaders, toProblem } from '../../api/problem.ts';
-import { PROBLEMS } from '../../api/statuses.ts';
+import { type ErrorCode, ERRORS } from '../../error-table.ts';
 
 export interface RefusedRequest {
   readonly renderId: string;
@@ -32,7 +32,7 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
   const body = JSON.stringify(toProblem(problem, id));
   const headers = { ...problemHeaders(problem), 'x-request-id': id, 'content-length': Buffer.byteLength(body) };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  const { status } = PROBLEMS[problem.code];
+  const { status } = ERRORS[problem.code];
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
   return { renderId: id, status, code: problem.code };
 }

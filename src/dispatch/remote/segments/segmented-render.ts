@@ -4,7 +4,8 @@
 // segment to the others. When no lane is left, the caller can still have one worker render the whole video.
 
 import { stat, unlink } from 'node:fs/promises';
-import { AppError, type ErrorCode } from '../../../errors.ts';
+import { AppError } from '../../../errors.ts';
+import type { ErrorCode } from '../../../error-table.ts';
 import type { RenderFile } from '../../../media/render-file.ts';
 import { joinPiece, segmentPiece } from '../../../media/video/segments/work.ts';
 import type { VideoSegment } from '../../../media/video/segments/plan.ts';

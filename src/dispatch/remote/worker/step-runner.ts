@@ -2,7 +2,8 @@
 // their results.
 
 import type { IncomingMessage } from 'node:http';
-import { AppError, type ErrorCode } from '../../../errors.ts';
+import { AppError } from '../../../errors.ts';
+import type { ErrorCode } from '../../../error-table.ts';
 import { type Asset, createAsset } from '../../../media/asset.ts';
 import type { FileCache } from '../../../media/file-cache.ts';
 import type { RenderFile } from '../../../media/render-file.ts';
