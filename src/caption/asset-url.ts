@@ -26,7 +26,7 @@ export function parseUrlField(name: string, text: string, base?: URL): URL | Url
   }
   if (url.username !== '' || url.password !== '') return invalid(`${name} can't contain a user name or password.`);
   if (!LOW_PORTS.has(url.port) && Number(url.port) < FIRST_FREE_PORT) {
-    return invalid(`The port of ${name} must be 80, 443 or at least ${FIRST_FREE_PORT}; got ${url.port}.`);
+    return invalid(`${name} must have the port 80, 443 or at least ${FIRST_FREE_PORT}; got ${url.port}.`);
   }
   return url;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { escape, html } from './html.ts';
+import { escape, html, withModule } from './html.ts';
 
 it('a template escapes every value that is not Html', () => {
   const name = `<b title="x">'&`;
@@ -10,4 +10,13 @@ it('a template escapes every value that is not Html', () => {
 it('a template renders nested templates, lists and numbers, and omits empty values', () => {
   const items = ['a', '<'].map((item) => html`<li>${item}</li>`);
   expect(html`<ul>${items}</ul>${0}${false}${undefined}${null}`.text).toBe('<ul><li>a</li><li>&lt;</li></ul>0');
+});
+
+it('a template needs the scripts of everything in it', () => {
+  const clock = withModule('clock.js', html`<time>now</time>`);
+  expect(html`<ul>${[1, 2].map((item) => html`<li>${item} ${clock}</li>`)}</ul>`.modules).toEqual([
+    'clock.js',
+    'clock.js',
+  ]);
+  expect(html`<p>${'<time>'}</p>`.modules).toEqual([]);
 });

@@ -2,9 +2,12 @@
 
 export class Html {
   readonly text: string;
+  /** The scripts that its elements need. A page loads those of everything in it. */
+  readonly modules: readonly string[];
 
-  constructor(text: string) {
+  constructor(text: string, modules: readonly string[] = []) {
     this.text = text;
+    this.modules = modules;
   }
 }
 
@@ -19,7 +22,17 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
-  return new Html(strings.map((text, index) => text + (index < values.length ? render(values[index]) : '')).join(''));
+  const text = strings.map((part, index) => part + (index < values.length ? render(values[index]) : '')).join('');
+  return new Html(text, values.flatMap(modulesOf));
+}
+
+export function withModule(module: string, { text, modules }: Html): Html {
+  return new Html(text, [...modules, module]);
+}
+
+function modulesOf(value: Content): readonly string[] {
+  if (value instanceof Html) return value.modules;
+  return typeof value === 'object' && value !== null ? value.flatMap(modulesOf) : [];
 }
 
 export function escape(text: string): string {

@@ -52,16 +52,19 @@ export class WebhookChanges {
     this.#deliveries = options.store.webhookDeliveries;
   }
 
-  /** Reports the faults of all fields together. */
-  check(url: unknown, events: unknown): CheckedEndpoint {
-    const checked = this.checkChange({ url: url ?? null, events: events ?? [] });
+  /** Reports the faults of all fields together. `urlName` is what messages call the URL. */
+  check(url: unknown, events: unknown, urlName = 'url'): CheckedEndpoint {
+    const checked = this.checkChange({ url: url ?? null, events: events ?? [] }, urlName);
     return { url: must(checked.url, 'the URL'), events: must(checked.events, 'the events') };
   }
 
   /** Like `check`, without the fields that are undefined. */
-  checkChange({ url, events }: { readonly url?: unknown; readonly events?: unknown }): WebhookEndpointChange {
+  checkChange(
+    { url, events }: { readonly url?: unknown; readonly events?: unknown },
+    urlName = 'url',
+  ): WebhookEndpointChange {
     const faults: FieldFault[] = [];
-    const parsed = url === undefined ? undefined : this.#checkUrl(url, faults);
+    const parsed = url === undefined ? undefined : this.#checkUrl(url, faults, urlName);
     const wanted = events === undefined ? undefined : checkEvents(events ?? [], faults);
     if (faults.length > 0) throw invalidFields(faults);
     return { url: parsed?.href, events: wanted };
@@ -190,17 +193,17 @@ export class WebhookChanges {
     throw new AppError('key_suspended', 'The account is suspended, so it can send no webhooks.');
   }
 
-  #checkUrl(value: unknown, faults: FieldFault[]): URL | undefined {
+  #checkUrl(value: unknown, faults: FieldFault[], name: string): URL | undefined {
     const pointer = '#/url';
     if (value === null) {
-      faults.push({ pointer, code: 'required', detail: 'url is required: where to send webhooks.' });
+      faults.push({ pointer, code: 'required', detail: `${name} is required: where to send webhooks.` });
       return undefined;
     }
     if (typeof value !== 'string') {
-      faults.push({ pointer, code: 'wrong_type', detail: `url must be a string; got ${typeName(value)}.` });
+      faults.push({ pointer, code: 'wrong_type', detail: `${name} must be a string; got ${typeName(value)}.` });
       return undefined;
     }
-    const url = parseUrlField('url', value.trim());
+    const url = parseUrlField(name, value.trim());
     const fault = url instanceof URL ? this.#options.policy.faultOf(url, 'webhook') : url;
     if (fault) faults.push({ pointer, ...fault });
     return url instanceof URL ? url : undefined;

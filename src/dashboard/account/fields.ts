@@ -1,6 +1,6 @@
 // Form fields and formats that the pages share.
 
-import { type Content, type Html, html } from '../html.ts';
+import { type Content, type Html, html, withModule } from '../html.ts';
 
 export interface Field {
   readonly name: string;
@@ -24,7 +24,7 @@ export function field({ name, label, type = 'text', value = '', autocomplete, hi
 <label for="${id}">${label}</label>
 <input id="${id}" name="${name}" type="${type}" value="${value}" autocomplete="${autocomplete}"${
     rest.maxLength !== undefined && html` maxlength="${rest.maxLength}"`
-  }${type === 'password' && html` data-password`}${rest.required !== false && html` required`}${fault !== undefined && html` aria-invalid="true" autofocus`}${
+  }${type === 'password' && withModule('show-password.js', html` data-password`)}${rest.required !== false && html` required`}${fault !== undefined && html` aria-invalid="true" autofocus`}${
     described.length > 0 && html` aria-describedby="${described.join(' ')}"`
   }>
 ${fault !== undefined && html`<p class="fault" id="${id}-fault">${fault}</p>`}
@@ -63,17 +63,22 @@ export function standingProblem(text: string): Html {
 /** Shows a time to the minute, in UTC. */
 export function time(iso: string | null): Html {
   if (iso === null) return html`never`;
-  return html`<time datetime="${iso}">${iso.slice(0, 16).replace('T', ' ')}</time>`;
+  return timeElement(iso, iso.slice(0, 16).replace('T', ' '));
 }
 
 /** To the second, in UTC, for logs. */
 export function secondsTime(iso: string): Html {
-  return html`<time datetime="${iso}">${iso.slice(0, 19).replace('T', ' ')}</time>`;
+  return timeElement(iso, iso.slice(0, 19).replace('T', ' '));
 }
 
 /** A day of the current billing period, without the year. */
 export function day(at: Date): Html {
-  return html`<time datetime="${at.toISOString()}">${DAY.format(at)}</time>`;
+  return timeElement(at.toISOString(), DAY.format(at));
+}
+
+/** Its title shows the time in the visitor's zone. */
+export function timeElement(iso: string, shown: string): Html {
+  return withModule('local-times.js', html`<time datetime="${iso}">${shown}</time>`);
 }
 
 const DAY = new Intl.DateTimeFormat('en-US', { month: 'long', day: 'numeric', timeZone: 'UTC' });

@@ -55,11 +55,11 @@ const OPERATOR_TABS: readonly Tab[] = [
   { path: '/operator/audit', label: 'Audit log' },
 ];
 
-export function sendPrivate(site: Site, visit: SignedInVisit, page: PrivatePage): FastifyReply {
+export async function sendPrivate(site: Site, visit: SignedInVisit, page: PrivatePage): Promise<FastifyReply> {
   const body = html`<div class="account">
 ${tabs(visit, page.path)}
 <div class="account-body">
-${incidentNotices(visit.openIncidents)}
+${incidentNotices(await visit.openIncidents())}
 <div class="page-head"><h1>${page.title}</h1>${page.actions && html`<div class="actions">${page.actions}</div>`}</div>
 ${page.views && viewTabs(visit, page.views)}
 ${noteOf(visit, page)}
@@ -106,7 +106,7 @@ function send(site: Site, { reply }: Visit, page: PrivatePage, body: Html, viewe
     description: title,
     path: path.startsWith('/operator') ? '/dashboard' : path,
     styles: [...styles, 'account.css'],
-    modules: [...modulesFor(body), ...modules],
+    modules: [...new Set([...body.modules, ...modules])],
     body,
     viewer,
   });
@@ -114,14 +114,6 @@ function send(site: Site, { reply }: Visit, page: PrivatePage, body: Html, viewe
     .code(status)
     .headers({ ...PAGE_HEADERS, ...PRIVATE_HEADERS })
     .send(text);
-}
-
-/** Returns the scripts that elements of a page need. */
-function modulesFor({ text }: Html): string[] {
-  return [
-    ...(text.includes(' data-password') ? ['show-password.js'] : []),
-    ...(text.includes('<time ') ? ['local-times.js'] : []),
-  ];
 }
 
 function noteOf({ request }: Visit, page: PrivatePage): Html | undefined {

@@ -34,11 +34,12 @@ export function addKeyPages(routes: SignedInRoutes, { site, store, sessionGuard,
   const baseUrlOf = ({ request }: SignedInVisit): string => publicUrl || (requestBaseUrl(request) ?? '');
   const showList = async (visit: SignedInVisit, typed: KeyForm, faults: KeyFaults): Promise<FastifyReply> => {
     const body = html`${liveAccessNote(visit)}${keyTable(await changes.list(visit.user))}${createForm(visit, typed, faults)}`;
-    return sendPrivate(site, visit, { title: 'Keys', path: PATH, body, status: statusOf(faults) });
+    return await sendPrivate(site, visit, { title: 'Keys', path: PATH, body, status: statusOf(faults) });
   };
-  const showKey = (visit: SignedInVisit, key: KeySummary, typed: KeyForm, faults: KeyFaults): FastifyReply => {
+  const showKey = async (visit: SignedInVisit, key: KeySummary, typed: KeyForm, faults: KeyFaults) => {
     const body = keyBody(visit, key, typed, faults);
-    return sendPrivate(site, visit, { title: key.name, path: `${PATH}/${key.id}`, body, status: statusOf(faults) });
+    const page = { title: key.name, path: `${PATH}/${key.id}`, body, status: statusOf(faults) };
+    return await sendPrivate(site, visit, page);
   };
   const showNewKey = (visit: SignedInVisit, newKey: ShownKey): FastifyReply => {
     sessionGuard.keepNewKey(visit, newKey);
@@ -48,11 +49,8 @@ export function addKeyPages(routes: SignedInRoutes, { site, store, sessionGuard,
   routes.page(NEW_KEY_PATH, async (visit) => {
     const newKey = sessionGuard.newKey(visit.request);
     if (newKey === undefined) return seeOther(visit, PATH);
-    return sendPrivate(site, visit, {
-      title: 'Your new key',
-      path: PATH,
-      body: newKeyBody(visit, newKey, baseUrlOf(visit)),
-    });
+    const body = newKeyBody(visit, newKey, baseUrlOf(visit));
+    return await sendPrivate(site, visit, { title: 'Your new key', path: PATH, body });
   });
   routes.action(NEW_KEY_PATH, async (visit) => {
     sessionGuard.forgetNewKey(visit);

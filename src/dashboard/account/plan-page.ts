@@ -54,7 +54,7 @@ ${state === 'suspended' && standingProblem('This account is suspended. Contact s
 ${planBody(visit, plans, subscription, { billing, hasContact: site.hasContact })}`;
     const note = noteFor(queryOf(visit, 'done'), plans, subscription);
     const status = fault === undefined ? 200 : 422;
-    return sendPrivate(site, visit, { title: 'Plan', path: PATH, body, note, styles: ['front.css'], status });
+    return await sendPrivate(site, visit, { title: 'Plan', path: PATH, body, note, styles: ['front.css'], status });
   };
 
   routes.page(PATH, async (visit) => {
@@ -115,13 +115,18 @@ function titleOf(plans: PlanBook, name: string): string {
  * Leaves for the payment provider. This isn't a redirect, because the content security policy allows forms to lead only
  * to this site, and browsers apply it to redirects, too.
  */
-function leaveFor(site: Site, visit: SignedInVisit, destination: 'checkout' | 'billing', url: string): FastifyReply {
+async function leaveFor(
+  site: Site,
+  visit: SignedInVisit,
+  destination: 'checkout' | 'billing',
+  url: string,
+): Promise<FastifyReply> {
   if (!/^https?:\/\//u.test(url)) {
     throw new AppError('internal_error', 'The payment provider returned an invalid URL.');
   }
   visit.reply.header('refresh', `0; url=${url}`);
   const body = html`<p class="actions"><a class="button" href="${url}">Continue</a> <a class="button quiet" href="${PATH}">Back</a></p>`;
-  return sendPrivate(site, visit, { title: `Redirecting to ${destination}…`, path: PATH, body });
+  return await sendPrivate(site, visit, { title: `Redirecting to ${destination}…`, path: PATH, body });
 }
 
 function planBody(visit: SignedInVisit, plans: PlanBook, subscription: Subscription | undefined, ways: Ways): Html {

@@ -46,14 +46,14 @@ export function addRenderPages(routes: SignedInRoutes, { site, store, renderActi
     const scope = { accountId, ...(keyId !== undefined && { keyId }) };
     const found = await store.renders.list(scope, { ...filterOf(visit), limit: PAGE_SIZE + 1 });
     const body = html`${renderFilter(visit, keys)}${renderTable(found.slice(0, PAGE_SIZE), keys)}${pager(visit, found)}`;
-    return sendPrivate(site, visit, { title: 'Renders', path: PATH, body });
+    return await sendPrivate(site, visit, { title: 'Renders', path: PATH, body });
   });
   routes.page(`${PATH}/:id`, async (visit) => {
     const { accountId } = visit.user;
     const render = await store.renders.find({ accountId }, idOf(visit));
     if (render === undefined) throw notFound();
     const body = renderBody(visit, render, await store.keys.list(accountId));
-    return sendPrivate(site, visit, { title: 'Render', path: PATH, body });
+    return await sendPrivate(site, visit, { title: 'Render', path: PATH, body });
   });
   routes.action(`${PATH}/:id/cancel`, async (visit) => {
     const render = await renderActions.cancel(visit.user.accountId, idOf(visit));

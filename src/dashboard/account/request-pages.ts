@@ -82,7 +82,7 @@ export function addRequestViews(
     const body = html`${view.before}${requestFilter(visit, view.path, keys)}
 ${id !== undefined && problem(`No request of the last 30 days has the ID ${id}.`)}
 <div data-refresh>${requestTable(found.slice(0, PAGE_SIZE), keys, view.path)}</div>${pager(visit, found, view.path, isOwn)}`;
-    return sendPrivate(site, visit, { ...view, path: tab, body, modules: ['refresh.js'] });
+    return await sendPrivate(site, visit, { ...view, path: tab, body, modules: ['refresh.js'] });
   });
   routes.page(`${path}/:request`, async (visit) => {
     const view = await baseOf(visit);
@@ -91,7 +91,7 @@ ${id !== undefined && problem(`No request of the last 30 days has the ID ${id}.`
     const isStored = isOwn && (await store.renders.find({ accountId: view.accountId }, request.id)) !== undefined;
     const keys = await store.keys.list(view.accountId);
     const body = html`${view.before}${requestBody(request, keys, view.path, isStored)}`;
-    return sendPrivate(site, visit, { title: 'Request', path: tab, body });
+    return await sendPrivate(site, visit, { title: 'Request', path: tab, body });
   });
 }
 

@@ -78,7 +78,7 @@ ${passkeySection(visit, await store.passkeys.list(visit.user.id))}
 ${await providerSection(visit, store, providerSignIn)}
 ${await sessionSection(store, visit)}`;
   const status = faults.current === undefined && faults.next === undefined ? 200 : 422;
-  return sendPrivate(site, visit, { title: 'Security', path: PATH, body, status });
+  return await sendPrivate(site, visit, { title: 'Security', path: PATH, body, status });
 }
 
 /**

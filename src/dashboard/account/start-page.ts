@@ -45,7 +45,7 @@ ${keySection(newKey)}
 ${codeSection(baseUrlOf(visit.request), newKey?.key ?? KEY_PLACEHOLDER)}
 ${statusSection(await firstRequest(store, visit))}`;
     const page = { title: 'Your first request', path: START_PATH, body, modules: ['first-request.js'] };
-    return sendPrivate(site, visit, page);
+    return await sendPrivate(site, visit, page);
   });
   routes.page(`${START_PATH}/status`, async (visit): Promise<FastifyReply> => {
     return visit.reply.headers(PRIVATE_HEADERS).send(await firstRequest(store, visit));

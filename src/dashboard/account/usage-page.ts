@@ -51,7 +51,7 @@ export function addUsagePages(routes: SignedInRoutes, { site, store, plans }: Us
     const account = must(await store.accounts.find(accountId), `the account ${accountId}`);
     const body = html`${liveAccessNote(visit)}${stateOf(account)}
 ${await usageBody({ store, plans }, visit, account, OWN_PATH)}`;
-    return sendPrivate(site, visit, { title: 'Usage', path: OWN_PATH, body });
+    return await sendPrivate(site, visit, { title: 'Usage', path: OWN_PATH, body });
   });
   routes.page('/dashboard/usage/days.csv', async (visit) => {
     const today = new Date();

@@ -26,7 +26,7 @@ export function addFontPages(app: FastifyInstance, routes: SignedInRoutes, depen
   const { site, files, previews } = dependencies;
   routes.page(FONTS_PAGE, async (visit) => {
     const body = fontsBody(visit, await files.list(visit.user.accountId, 'font'));
-    return sendPrivate(site, visit, {
+    return await sendPrivate(site, visit, {
       title: 'Brand',
       path: BRAND_PATH,
       views: BRAND_VIEWS,

@@ -24,7 +24,7 @@ export function addLogoPages(app: FastifyInstance, routes: SignedInRoutes, depen
   const { site, logos } = dependencies;
   routes.page(LOGOS_PAGE, async (visit) => {
     const body = logosBody(visit, await logos.list(visit.user.accountId));
-    return sendPrivate(site, visit, {
+    return await sendPrivate(site, visit, {
       title: 'Brand',
       path: BRAND_PATH,
       views: BRAND_VIEWS,

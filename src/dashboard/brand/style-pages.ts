@@ -52,7 +52,7 @@ export function addStylePages(routes: SignedInRoutes, dependencies: StylePagesDe
     const body = editorBody(site, visit, editor, await ownFiles(files, visit.user.accountId));
     const title = editor.saved ? editor.saved.name : 'New style';
     const status = editor.faults.length > 0 ? 422 : 200;
-    return sendPrivate(site, visit, { title, path: BRAND_PATH, body, status, modules: ['brand.js'] });
+    return await sendPrivate(site, visit, { title, path: BRAND_PATH, body, status, modules: ['brand.js'] });
   };
   const save = async (visit: SignedInVisit, editor: Editor): Promise<FastifyReply> => {
     const { name, typed, saved } = editor;
@@ -76,7 +76,7 @@ export function addStylePages(routes: SignedInRoutes, dependencies: StylePagesDe
     const list = await styles.list(visit.user.accountId);
     const actions = html`<a class="button" href="${NEW_PATH}">New style</a>`;
     const body = listBody(site, list);
-    return sendPrivate(site, visit, { title: 'Brand', path: BRAND_PATH, views: BRAND_VIEWS, actions, body });
+    return await sendPrivate(site, visit, { title: 'Brand', path: BRAND_PATH, views: BRAND_VIEWS, actions, body });
   });
   routes.page(PREVIEW_PATH, async (visit) => {
     const query = visit.request.query as Readonly<Record<string, unknown>>;

@@ -27,7 +27,7 @@ export interface SignedInVisit extends Visit {
   /** If true, the user's account has test keys only, until the operator approves it. */
   readonly awaitsApproval: boolean;
   /** Incidents that haven't ended, for the notice on every page. */
-  readonly openIncidents: readonly Incident[];
+  readonly openIncidents: () => Promise<readonly Incident[]>;
   /** The hash of the visitor's session, which is its id in the store. */
   readonly sessionHash: string;
 }
@@ -82,7 +82,7 @@ export class SessionGuard {
     if (session === undefined) return undefined;
     await this.#extend(secret, session);
     const { user, awaitsApproval } = session;
-    const openIncidents = await this.#incidents.open();
+    const openIncidents = async (): Promise<readonly Incident[]> => await this.#incidents.open();
     return { request, reply, token: csrfToken(secret), user, awaitsApproval, openIncidents, sessionHash };
   }
 

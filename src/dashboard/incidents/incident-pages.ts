@@ -47,7 +47,7 @@ export function addIncidentPages(
     const body = html`<p>Customers see an open incident on every page of their dashboard, and all of the last ${HISTORY_DAYS} days on the <a href="/status">status page</a> and in its feed.</p>
 <div class="columns">${reportSection(visit, typed)}
 <section aria-labelledby="list"><h2 id="list">Last ${HISTORY_DAYS} days</h2>${incidentList(await incidents.since(since))}</section></div>`;
-    return sendPrivate(site, visit, { title: 'Incidents', path: INCIDENTS_PATH, body, status: statusOf(typed) });
+    return await sendPrivate(site, visit, { title: 'Incidents', path: INCIDENTS_PATH, body, status: statusOf(typed) });
   };
   const showOne = async (visit: SignedInVisit, typed: Typed): Promise<FastifyReply> => {
     const incident = await incidents.find(idOf(visit));
@@ -56,7 +56,7 @@ export function addIncidentPages(
 <h2 class="visually-hidden">What was reported</h2>
 ${incidentArticle(incident)}
 <p><a href="${INCIDENTS_PATH}">Back to all incidents</a></p>`;
-    return sendPrivate(site, visit, { title: 'Incident', path: INCIDENTS_PATH, body, status: statusOf(typed) });
+    return await sendPrivate(site, visit, { title: 'Incident', path: INCIDENTS_PATH, body, status: statusOf(typed) });
   };
 
   routes.page(INCIDENTS_PATH, async (visit) => await showList(visit, NOTHING));

@@ -122,7 +122,7 @@ async function memberPage(
 ${invitations.length > 0 && invitationSection(visit, invitations)}
 ${inviteSection(visit, typed, fault)}`;
   const status = fault === undefined ? 200 : 422;
-  return sendPrivate(site, visit, { title: 'Members', path: PATH, body, status });
+  return await sendPrivate(site, visit, { title: 'Members', path: PATH, body, status });
 }
 
 function memberRow(visit: SignedInVisit, user: User): (Html | string)[] {
@@ -208,15 +208,15 @@ interface ShownInvitation {
 }
 
 /** Without email, the inviter sends the link. */
-export function showInvitationLink(
+export async function showInvitationLink(
   site: Site,
   visit: SignedInVisit,
   { email, link, back }: ShownInvitation,
-): FastifyReply {
+): Promise<FastifyReply> {
   const body = html`<p>Send this link to <strong>${email}</strong>. It works once and expires in a week.</p>
 <div class="code new-key"><pre tabindex="0" role="group" aria-label="Invitation link"><code>${link}</code></pre><button class="copy" type="button" data-copy hidden>Copy</button></div>
 <p class="actions"><a class="button" href="${back}">Done</a></p>`;
-  return sendPrivate(site, visit, { title: 'Invitation', path: back, body });
+  return await sendPrivate(site, visit, { title: 'Invitation', path: back, body });
 }
 
 /** Returns the name of an invitation in a form. The hash in the store stays on the server. */

@@ -36,7 +36,7 @@ export function addRemovePage(routes: SignedInRoutes, { site, store }: RemoveDep
       ({ createdBy, state }) => createdBy === member.id && state !== 'revoked',
     );
     const title = `Remove ${addressOf(member)}`;
-    return sendPrivate(site, visit, { title, path: MEMBERS_PATH, body: removeBody(visit, member, keys) });
+    return await sendPrivate(site, visit, { title, path: MEMBERS_PATH, body: removeBody(visit, member, keys) });
   });
   routes.action(path, async (visit, fields) => {
     const { user } = visit;

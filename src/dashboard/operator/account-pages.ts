@@ -138,7 +138,7 @@ ${renders.length === 0 ? html`<p>No renders.</p>` : renderTable(renders, `${path
 </section></div>
 ${endpoints.length > 0 && html`<section aria-labelledby="webhooks"><h2 id="webhooks">Webhooks</h2>${endpointList(endpoints)}</section>`}
 ${suspension(visit, account)}`;
-  return sendPrivate(site, visit, { title: account.name, path: `${PATH}/${id}`, views: accountViews(id), body });
+  return await sendPrivate(site, visit, { title: account.name, path: `${PATH}/${id}`, views: accountViews(id), body });
 }
 
 function keyList(keys: readonly KeySummary[]): Html {

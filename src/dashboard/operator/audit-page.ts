@@ -50,7 +50,7 @@ export function addAuditPage(routes: SignedInRoutes, site: Site, store: AuditSto
 ${auditFilter(visit)}
 ${auditTable(shown, await namesIn(store, shown))}
 ${older && html`<p class="actions"><a class="button quiet" href="${PATH}?${older}">Older</a></p>`}`;
-    return sendPrivate(site, visit, { title: 'Audit log', path: PATH, body });
+    return await sendPrivate(site, visit, { title: 'Audit log', path: PATH, body });
   });
 }
 

@@ -32,7 +32,7 @@ export function addCustomerView(routes: SignedInRoutes, dependencies: CustomerVi
   routes.page(`${PATH}/:id/usage`, async (visit) => {
     const account = await find(visit);
     const body = html`${banner(account)}${await usageBody({ store, plans }, visit, account, pathOf(account, 'usage'))}`;
-    return sendPrivate(site, visit, {
+    return await sendPrivate(site, visit, {
       title: `Usage of ${account.name}`,
       path: PATH,
       views: accountViews(account.id),

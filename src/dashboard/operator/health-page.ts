@@ -60,7 +60,7 @@ ${remote && remoteFacts(remote)}
 ${latencySection(report.latencyMs)}
 ${codecs && codecSection(codecs)}
 <p class="small">These figures are about this server since its start. For figures over time and of all servers, see <code>GET /metrics</code>.</p>`;
-    return sendPrivate(site, visit, { title: 'Service', path: PATH, body });
+    return await sendPrivate(site, visit, { title: 'Service', path: PATH, body });
   });
 }
 

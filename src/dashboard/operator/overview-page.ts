@@ -43,7 +43,7 @@ export function addOverviewPage(routes: SignedInRoutes, { site, store, plans, he
       today: days.at(-1),
       pendingAccounts: await store.operator.pendingAccounts(),
       failingWebhooks: await store.operator.failingWebhooks(),
-      openIncidents: visit.openIncidents.length,
+      openIncidents: (await visit.openIncidents()).length,
     });
     const { images, videos } = report.renderer;
     const figures: readonly Tile[] = [
@@ -71,7 +71,7 @@ ${tiles(figures)}
 <p class="small">Server errors and sign-ups are those of the last ${DAYS} days.</p>
 <section aria-labelledby="days"><h2 id="days">Renders per day</h2>${usageChart(days)}</section>
 <section aria-labelledby="plans"><h2 id="plans">Plans</h2>${planTable(counts, plans)}</section>`;
-    return sendPrivate(site, visit, { title: 'Overview', path: '/operator', body });
+    return await sendPrivate(site, visit, { title: 'Overview', path: '/operator', body });
   });
 }
 

@@ -1,6 +1,7 @@
 // The list of invoices. It is a page of its own because it sends requests to the payment provider.
 
 import type { Billing, InvoiceSummary } from '../../billing/billing.ts';
+import { timeElement } from '../account/fields.ts';
 import { form, sendPrivate } from '../account/frame.ts';
 import type { SignedInRoutes } from '../account/signed-in-routes.ts';
 import { type Html, html } from '../html.ts';
@@ -24,7 +25,7 @@ export function addInvoicePage(routes: SignedInRoutes, site: Site, billing: Bill
     const body = html`${invoices.length === 0 ? html`<p>No invoices yet.</p>` : invoiceTable(invoices)}
 ${billing.takesPayments && form(visit, '/dashboard/plan/manage', manage)}
 <p><a href="/dashboard/plan">Back to your plan</a></p>`;
-    return sendPrivate(site, visit, { title: 'Invoices', path: '/dashboard/plan', body });
+    return await sendPrivate(site, visit, { title: 'Invoices', path: '/dashboard/plan', body });
   });
 }
 
@@ -36,7 +37,7 @@ function invoiceTable(invoices: readonly InvoiceSummary[]): Html {
       const name = number ?? id;
       return [
         url === undefined ? name : html`<a href="${url}" rel="noopener">${name}</a>`,
-        html`<time datetime="${createdAt.toISOString()}">${createdAt.toISOString().slice(0, 10)}</time>`,
+        timeElement(createdAt.toISOString(), createdAt.toISOString().slice(0, 10)),
         money(total, currency),
         STATES[status] ?? status,
         pdfUrl === undefined ? '' : html`<a href="${pdfUrl}" rel="noopener" aria-label="${name} as PDF">PDF</a>`,

@@ -48,13 +48,13 @@ ${preview.kind === 'charge' && confirmationFields(preview)}
 <p class="actions"><button class="button" type="submit">${confirmLabel(plan, preview)}</button>
 <a class="button quiet" href="${PLAN_PATH}">Back</a></p>`,
 )}`;
-    return sendPrivate(site, visit, { title: `Switch to ${plan.title}`, path: PLAN_PATH, body });
+    return await sendPrivate(site, visit, { title: `Switch to ${plan.title}`, path: PLAN_PATH, body });
   });
   routes.page(CANCEL_PATH, async (visit) => {
     const { subscription } = await accountOf(store, visit);
     const plan = cancelablePlan(plans, subscription);
     if (plan === undefined || subscription === undefined) return seeOther(visit, PLAN_PATH);
-    return sendPrivate(site, visit, {
+    return await sendPrivate(site, visit, {
       title: `Cancel ${plan.title}`,
       path: PLAN_PATH,
       body: cancelBody(visit, plans, plan, subscription),

@@ -41,7 +41,7 @@ export function addProviderActions(
           : html`<p>${why}</p>
 <p class="actions"><a class="button" href="${SECURITY_PATH}">Back to Security</a></p>`;
       const title = `Connect ${PROVIDER_NAMES[provider]}`;
-      return sendPrivate(site, visit, { title, path: PATH, body, status: fault === undefined ? 200 : 422 });
+      return await sendPrivate(site, visit, { title, path: PATH, body, status: fault === undefined ? 200 : 422 });
     };
     const configured = (name: string | undefined): SignInProvider => {
       const provider = providerSignIn.providers.find((each) => each === name);

@@ -49,7 +49,7 @@ export function addAccountSettings(routes: SignedInRoutes, dependencies: Account
 <p>Ends your plan and deletes all data. This can’t be undone.</p>
 <p class="actions"><a class="button danger" href="${DELETE_PATH}">Delete account…</a></p>
 </section>`;
-    return sendPrivate(site, visit, { title: 'Account', path: PATH, body });
+    return await sendPrivate(site, visit, { title: 'Account', path: PATH, body });
   });
   routes.page(`${PATH}/export.json`, async ({ user, request, reply }) => {
     await identity.throttle('export', user, request.ip);
@@ -75,7 +75,7 @@ function addDeletion(routes: SignedInRoutes, dependencies: AccountSettingsDepend
     const why = await reasonAgainst(visit);
     const body = why === undefined ? deleteBody(visit, billing, fault) : html`<p>${why}</p>`;
     const status = fault === undefined ? 200 : 422;
-    return sendPrivate(site, visit, { title: 'Delete account', path: PATH, body, status });
+    return await sendPrivate(site, visit, { title: 'Delete account', path: PATH, body, status });
   };
 
   routes.page(DELETE_PATH, async (visit) => await show(visit));

@@ -28,11 +28,11 @@ const UNAVAILABLE = 'Changing the address needs email, which isn’t set up here
 const CONFIRM_FIRST = 'Confirm your current address first.';
 
 export function addEmailPage(routes: SignedInRoutes, { site, identity }: EmailPageDependencies): void {
-  const show = (visit: SignedInVisit, typed: string, faults: EmailFaults): FastifyReply => {
+  const show = async (visit: SignedInVisit, typed: string, faults: EmailFaults): Promise<FastifyReply> => {
     const why = reasonAgainst(visit, identity);
     const body = why === undefined ? emailForm(visit, typed, faults) : html`<p>${why}</p>`;
     const status = Object.keys(faults).length > 0 ? 422 : 200;
-    return sendPrivate(site, visit, { title: 'Change email', path: PATH, body, status });
+    return await sendPrivate(site, visit, { title: 'Change email', path: PATH, body, status });
   };
 
   routes.page(PATH, async (visit) => show(visit, '', {}));

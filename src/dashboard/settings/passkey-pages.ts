@@ -43,10 +43,16 @@ const CONFIRM_FIRST = 'Confirm your email address before you add a passkey.';
 
 export function addPasskeyPages(routes: SignedInRoutes, dependencies: PasskeyDependencies): void {
   const { site, store, identity, passkeySignIn, publicUrl } = dependencies;
-  const show = (visit: SignedInVisit, typed: string, faults: AddFaults): FastifyReply => {
+  const show = async (visit: SignedInVisit, typed: string, faults: AddFaults): Promise<FastifyReply> => {
     const status = Object.keys(faults).length > 0 ? 422 : 200;
     const body = visit.user.unconfirmedEmail === null ? addBody(visit, typed, faults) : html`<p>${CONFIRM_FIRST}</p>`;
-    return sendPrivate(site, visit, { title: 'Add a passkey', path: PATH, body, status, modules: [PASSKEY_MODULE] });
+    return await sendPrivate(site, visit, {
+      title: 'Add a passkey',
+      path: PATH,
+      body,
+      status,
+      modules: [PASSKEY_MODULE],
+    });
   };
 
   const assertMayAdd = async ({ id, unconfirmedEmail }: User): Promise<void> => {

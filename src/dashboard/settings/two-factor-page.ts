@@ -35,8 +35,8 @@ const CONFIRM_FIRST = 'Confirm your email address before you turn on two-factor 
 
 export function addTwoFactorPages(routes: SignedInRoutes, dependencies: TwoFactorDependencies): void {
   const { site, store, identity, twoFactor } = dependencies;
-  const send = (visit: SignedInVisit, body: Html, status = 200): FastifyReply =>
-    sendPrivate(site, visit, { title: 'Two-factor authentication', path: PATH, body, status });
+  const send = async (visit: SignedInVisit, body: Html, status = 200): Promise<FastifyReply> =>
+    await sendPrivate(site, visit, { title: 'Two-factor authentication', path: PATH, body, status });
   const show = async (visit: SignedInVisit, fault?: string): Promise<FastifyReply> => {
     const state = await twoFactor.state(visit.user);
     if (state !== undefined) return send(visit, statusBody(visit, state, fault), fault === undefined ? 200 : 422);

@@ -34,11 +34,11 @@ export function addDeliveryPages(
 <div data-refresh>${deliveryTable(found.slice(0, PAGE_SIZE), deliveryQuery(filter) === '' ? undefined : 'No deliveries match the filter.')}</div>${pager(found, filter)}
 ${found.some(({ status }) => status === 'failed') && resendForm(visit, `${PATH}/resend`, filter)}
 <p class="small">Deliveries are kept for 30 days. <a href="/dashboard/webhooks">Back to webhooks</a></p>`;
-    return sendPrivate(site, visit, { title: 'Webhook deliveries', path: PATH, body, modules: ['refresh.js'] });
+    return await sendPrivate(site, visit, { title: 'Webhook deliveries', path: PATH, body, modules: ['refresh.js'] });
   });
   routes.page(`${PATH}/:id`, async (visit) => {
     const body = detailsBody(visit, await webhooks.findDelivery(visit.user.accountId, idOf(visit)));
-    return sendPrivate(site, visit, { title: 'Webhook delivery', path: PATH, body, modules: ['refresh.js'] });
+    return await sendPrivate(site, visit, { title: 'Webhook delivery', path: PATH, body, modules: ['refresh.js'] });
   });
   routes.action(`${PATH}/resend`, async (visit, fields) => {
     assertConfirmed(visit.user);

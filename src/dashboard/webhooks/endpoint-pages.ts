@@ -46,7 +46,7 @@ ${endpointTable(await webhooks.list(accountId))}
 <div class="columns">${createSection(visit, typed)}
 ${isConfirmed && accountSecretSection(visit, secrets)}</div>`;
     const status = typed.fault === undefined ? 200 : 422;
-    return sendPrivate(site, visit, { title: 'Webhooks', path: WEBHOOKS_PATH, body, status });
+    return await sendPrivate(site, visit, { title: 'Webhooks', path: WEBHOOKS_PATH, body, status });
   };
 
   routes.page(WEBHOOKS_PATH, async (visit) => await showList(visit, { url: '', events: [] }));
@@ -96,7 +96,7 @@ function addEndpointPage(routes: SignedInRoutes, { site, webhooks }: WebhookPage
 <div class="columns">${editSection(visit, endpoint, typed ?? endpoint)}
 ${secretSection(visit, endpoint, await webhooks.secrets(accountId, endpoint.id))}</div>
 ${dangerSections(visit, endpoint)}`;
-    return sendPrivate(site, visit, {
+    return await sendPrivate(site, visit, {
       title: 'Webhook endpoint',
       path: WEBHOOKS_PATH,
       actions: endpoint.isEnabled && form(visit, `${WEBHOOKS_PATH}/${endpoint.id}/test`, test),
@@ -142,10 +142,10 @@ function checkForm(
   typed: EndpointForm,
 ): CheckedEndpoint | (EndpointForm & { readonly fault: string }) {
   try {
-    return webhooks.check(typed.url, typed.events);
+    return webhooks.check(typed.url, typed.events, 'The URL');
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'invalid_fields') throw error;
-    return { ...typed, fault: error.message.replace(/^url\b/u, 'The URL').replaceAll(/\burl\b/gu, 'the URL') };
+    return { ...typed, fault: error.message };
   }
 }
 
