@@ -299,17 +299,6 @@ describe('import rules', () => {
     expect([...loaded]).toContain('account/pricing.ts');
   });
 
-  it('few files outside their folders know the segments of videos', () => {
-    const isSegments = (file: string): boolean => /(?:^|\/)segments\//u.test(file);
-    const importers = internal.filter(({ file, target }) => isSegments(target) && !isSegments(file));
-    expect([...new Set(importers.map(({ file }) => file))].toSorted()).toEqual([
-      'dispatch/remote/api-server/remote-lease.ts',
-      'dispatch/remote/api-server/remote-renderer.ts',
-      'main/start-renderer.ts',
-      'render/video.ts',
-    ]);
-  });
-
   it('storybar send makes its requests with the client of clients/typescript', () => {
     const own = production.filter(
       (file) => file.startsWith('cli/send/') && /\bfetch\(|'node:https?'/u.test(text(file)),

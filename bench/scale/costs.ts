@@ -68,7 +68,7 @@ async function costOf(
  * Returns the CPU time in milliseconds of a process and all its descendants. A sandboxed render process is a
  * grandchild.
  */
-export function cpuMsOfTree(pid: number): number {
+function cpuMsOfTree(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
   return children.reduce((sum, child) => sum + cpuMsOfTree(child), cpuMs(pid));
 }

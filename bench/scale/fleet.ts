@@ -41,7 +41,6 @@ export async function startFleet(natsUrl: string): Promise<Fleet> {
     longestMs: 600_000,
     maxOutputBytes: 100_000_000,
     onError: (error) => console.error(error),
-    segmentSeconds: 0,
     onEvent: (event) => event.type === 'claimed' && waits.push(event.waitedMs),
   });
   const stopWorkers = async (): Promise<void> => {

@@ -15,7 +15,6 @@ import { startFleet } from './fleet.ts';
 import { measureOverhead } from './overhead.ts';
 import { measureRealWorkers } from './real-workers.ts';
 import { measureRedelivery } from './redelivery.ts';
-import { measureSegments } from './segments.ts';
 
 const HELP = `bench:scale [--seconds N] [--render-ms N] [--clip FILE]
   --seconds     seconds of load per row (default 4)
@@ -73,7 +72,6 @@ async function main(): Promise<void> {
       { name: `photo 4000x3000, ${megabytes(large.jpeg)}`, times: 15, fields: { asset: large.jpeg, text: CAPTION } },
       ...(values.clip === undefined ? [] : [await clipRequest(values.clip)]),
     ]);
-    await measureSegments(nats.url, fleet.directory);
     const redelivery = await measureRedelivery(fleet);
     const efficiency = dispatch.find(({ workers }) => workers === AT_WORKERS)?.efficiency ?? Number.NaN;
     console.log(

@@ -46,10 +46,4 @@ export const CLUSTER_SETTINGS = {
     'Address at which workers reach that port, `http://` or `https://` (through your own proxy). Default: STORYBAR_INTERNAL_HOST and STORYBAR_INTERNAL_PORT, with the host name if the server listens on all addresses.',
     urlOrEmpty,
   ),
-  segmentSeconds: setting(
-    'STORYBAR_SEGMENT_SECONDS',
-    '10',
-    'With STORYBAR_NATS_URL and several free workers: videos at least twice this long are split into segments of about this length, rendered in parallel and joined. 0 renders every video on one worker.',
-    wholeNumber(0, 3_600),
-  ),
 } as const;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { describeSettings, readClientSettings, readSettings, SettingsError } from './settings.ts';
+import { describeSettings, readClientSettings, readSettings, removedSettings, SettingsError } from './settings.ts';
 
 describe('readSettings', () => {
   it('works without any configuration', () => {
@@ -50,6 +50,15 @@ describe('readSettings', () => {
     expect(() => readSettings({ [name]: 'closed' })).toThrow(
       expect.objectContaining({ faults: [`${name} isn't a setting; ${advice}`] }),
     );
+  });
+
+  it('accepts a setting of an earlier version, and says what to do about it', () => {
+    const environment = { STORYBAR_SEGMENT_SECONDS: '10', PORT: '0' };
+    expect(readSettings(environment)).toMatchObject({ port: 0 });
+    expect(removedSettings(environment)).toEqual([
+      { variable: 'STORYBAR_SEGMENT_SECONDS', advice: 'remove it; one worker renders each video' },
+    ]);
+    expect(removedSettings({ PORT: '0' })).toEqual([]);
   });
 
   it('accepts variables that Kubernetes adds for a service, and those of other programs', () => {

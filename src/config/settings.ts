@@ -12,7 +12,7 @@ import { SIGN_IN_SETTINGS } from './sign-in-settings.ts';
 import { SPEECH_SETTINGS } from './speech-settings.ts';
 import { STORAGE_SETTINGS } from './storage-settings.ts';
 import { TELEMETRY_SETTINGS } from './telemetry-settings.ts';
-import { unknownVariables } from './unknown-variables.ts';
+import { type RemovedVariable, removedVariables, unknownVariables } from './unknown-variables.ts';
 import { WORKER_SETTINGS } from './worker-settings.ts';
 
 const SETTINGS = {
@@ -57,6 +57,11 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Throws a `SettingsError` that lists every invalid setting and every variable that isn't one. */
 export function readSettings(environment: Environment = process.env): Settings {
   return readTable(SETTINGS, environment, unknownVariables(Object.keys(environment), variableNames()));
+}
+
+/** Returns the variables that were settings of an earlier version. */
+export function removedSettings(environment: Environment = process.env): RemovedVariable[] {
+  return removedVariables(Object.keys(environment));
 }
 
 /** Reads only these settings, so that a client doesn't depend on the settings of a server. */

@@ -8,11 +8,27 @@ const PREFIX = 'STORYBAR_';
 /** Variables of the other programs of this project, which may share an environment with the server. */
 const OTHER_PROGRAMS = /^STORYBAR_MCP_/u;
 
-/** One fault for each variable that isn't a setting. */
+/** Settings of earlier versions, each with what to do. They have no effect, and don't stop the start. */
+const REMOVED: Readonly<Record<string, string>> = {
+  STORYBAR_SEGMENT_SECONDS: 'remove it; one worker renders each video',
+};
+
+export interface RemovedVariable {
+  readonly variable: string;
+  readonly advice: string;
+}
+
+export function removedVariables(given: readonly string[]): RemovedVariable[] {
+  return Object.entries(REMOVED).flatMap(([variable, advice]) =>
+    given.includes(variable) ? { variable, advice } : [],
+  );
+}
+
+/** One fault for each variable that isn't a setting, and never was one. */
 export function unknownVariables(given: readonly string[], known: readonly string[]): string[] {
   const services = given.flatMap((name) => /^(?<service>.+)_SERVICE_HOST$/u.exec(name)?.groups?.['service'] ?? []);
   return given
-    .filter((name) => name.startsWith(PREFIX) && !known.includes(name))
+    .filter((name) => name.startsWith(PREFIX) && !known.includes(name) && !Object.hasOwn(REMOVED, name))
     .filter((name) => !OTHER_PROGRAMS.test(name) && !services.some((service) => isServiceLink(name, service)))
     .map((name) => {
       const similar = nearestName(withoutPrefix(name), known.map(withoutPrefix));

@@ -217,8 +217,6 @@ describe('the probe of an image', () => {
 
 describe('the probe of a video', () => {
   const { video, audio } = VIDEO_PROBE;
-  const [cut] = VIDEO_PROBE.cuts;
-  const next = { pts: 20_000, frames: 40, decodeFrom: 30, decodeTo: 40 };
   const tagged = (tags: object) => ({ ...VIDEO_PROBE, video: { ...video, tags: { ...video.tags, ...tags } } });
 
   it.each([
@@ -241,7 +239,6 @@ describe('the probe of a video', () => {
       ...VIDEO_PROBE,
       audio: { ...audio, action: 'encode' },
       isAudioDropped: true,
-      cuts: [cut, next],
       keyframes: [0, 1.5],
     };
     expect(parseProbe(probe, 'mp4')).toEqual(probe);
@@ -263,9 +260,6 @@ describe('the probe of a video', () => {
     ['video.pixelFormat', { video: { ...video, pixelFormat: '-yuv420p' } }],
     ['video.peakNits', { video: { ...video, peakNits: 10_001 } }],
     ['audio.action', { audio: { ...audio, action: 'drop' } }],
-    ['cuts', { cuts: [cut, { ...next, pts: cut?.pts }] }],
-    ['cuts', { cuts: [cut, { ...next, frames: cut?.frames }] }],
-    ['cuts', { cuts: [next, cut] }],
     ['keyframes', { keyframes: many(2_001, 1) }],
     ['keyframes.0', { keyframes: [-1] }],
     ['keyframes.0', { keyframes: [604_801] }],

@@ -11,8 +11,6 @@ const MAX_SECONDS = 7 * 86_400;
 const MAX_FRAMES = 400_000;
 const MAX_FRAME_RATE = 10_000;
 const MAX_STREAMS = 64;
-/** A probe reports about 500. */
-const MAX_CUTS = 1_000;
 /** A probe reports two per part of the video. */
 const MAX_KEYFRAMES = 2_000;
 /** FFmpeg keeps fractions in 32-bit integers and timestamps in 64-bit ones. */
@@ -30,7 +28,6 @@ const streamIndex = z
   .min(0)
   .max(MAX_STREAMS - 1);
 const timestamp = z.number().min(-MAX_TIMESTAMP).max(MAX_TIMESTAMP);
-const packetNumber = z.int().min(0).max(MAX_FRAMES);
 
 export const sizeSchema = z.object({ width: side, height: side });
 export const videoFormatSchema = z.enum(['mp4', 'mov', 'webm', 'animation']);
@@ -73,10 +70,6 @@ export const audioSourceSchema = z.object({
   end: timestamp,
 });
 
-export const cutsSchema = z
-  .array(z.object({ pts: timestamp, frames: packetNumber, decodeFrom: packetNumber, decodeTo: packetNumber }))
-  .max(MAX_CUTS);
-
 export const colorConversionSchema = z.discriminatedUnion('from', [
   z.object({ from: z.literal('profile'), space: z.enum(['srgb', 'b-w']) }),
   z.object({ from: z.literal('cmyk') }),
@@ -113,7 +106,6 @@ const videoFields = z.object({
   video: videoSourceSchema,
   audio: audioSourceSchema.nullable(),
   isAudioDropped: z.boolean().exactOptional(),
-  cuts: cutsSchema,
   keyframes: z.array(z.number().min(0).max(MAX_SECONDS)).max(MAX_KEYFRAMES).exactOptional(),
 });
 
@@ -122,8 +114,7 @@ type VideoFields = z.infer<typeof videoFields>;
 /** The caller's limits apply to `claimedSeconds` and the canvas, so no other field may exceed these two. */
 export const videoProbeSchema = videoFields
   .refine(isWithinClaimedSeconds, { path: ['claimedSeconds'], error: 'is shorter than the tracks' })
-  .refine(hasCanvasOfSource, { path: ['width'], error: "doesn't match the source" })
-  .refine(hasCutsInOrder, { path: ['cuts'], error: 'are out of order or out of range' });
+  .refine(hasCanvasOfSource, { path: ['width'], error: "doesn't match the source" });
 
 function isWithinClaimedSeconds({ claimedSeconds, durationSeconds, video, audio }: VideoFields): boolean {
   const start = Math.min(video.start, audio?.start ?? video.start);
@@ -134,11 +125,4 @@ function isWithinClaimedSeconds({ claimedSeconds, durationSeconds, video, audio 
 function hasCanvasOfSource({ width, height, video: { square, orientation } }: VideoFields): boolean {
   const [across, down] = orientation.transpose ? [square.height, square.width] : [square.width, square.height];
   return width === across && height === down;
-}
-
-function hasCutsInOrder({ cuts, video: { frames } }: VideoFields): boolean {
-  return cuts.every((cut, index) => {
-    const previous = cuts[index - 1];
-    return cut.frames < frames && (previous === undefined || (cut.pts > previous.pts && cut.frames > previous.frames));
-  });
 }

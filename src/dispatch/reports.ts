@@ -210,8 +210,7 @@ export function parseFacts(value: unknown, recipe: Recipe): RenderFacts {
   if (!isSizeOf(recipe, width, height)) throw new InvalidReport('facts.width', `${width}x${height} isn't the canvas`);
   if ((recipe.kind === 'font') !== (facts.font !== undefined))
     throw new InvalidReport('facts.font', "doesn't fit the recipe");
-  const isJoin = recipe.kind === 'video' && recipe.piece?.isLast === true;
-  const { least, most } = isJoin ? { least: 0, most: 0 } : barCounts(recipe);
+  const { least, most } = barCounts(recipe);
   if ((recipe.kind === 'layout') !== (facts.layout?.length === bars.length)) {
     throw new InvalidReport('facts.layout', "doesn't fit the recipe");
   }

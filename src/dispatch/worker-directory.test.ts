@@ -62,12 +62,12 @@ describe('WorkerDirectory', () => {
   });
 
   it('stages the attachment', async () => {
-    const segments = path.join(folder, 'render', 'segments');
-    writeFileSync(segments, 'segments');
+    const attachment = path.join(folder, 'render', 'font');
+    writeFileSync(attachment, 'letters');
     const directory = new WorkerDirectory(shared(''), '/inside');
-    const staged = await directory.stage({ ...task, job: { ...task.job, attachment: segments } });
+    const staged = await directory.stage({ ...task, job: { ...task.job, attachment } });
     expect(staged.task.job.attachment).toBe('/inside/attachment-1');
-    expect(readFileSync(shared('attachment-1'), 'utf8')).toBe('segments');
+    expect(readFileSync(shared('attachment-1'), 'utf8')).toBe('letters');
     await staged.cleanUp();
     expect(readdirSync(shared(''))).toEqual([]);
   });

@@ -123,7 +123,7 @@ async function render(
     return { ...recipe.canvas, bars: [], missingGlyphs: 0, warnings: [], timings: {} };
   }
   const { renderOnVideo } = await import('../render/video.ts');
-  return await renderOnVideo(recipe, asset.path, output, tools, { attachment, signal, onProgress });
+  return await renderOnVideo(recipe, asset.path, output, tools, { signal, onProgress });
 }
 
 /** Loaded on demand, because few workers ever get a font. */

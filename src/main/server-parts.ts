@@ -32,7 +32,7 @@ import { assertPaymentSettings } from './payments.ts';
 import type { ResourceStack } from './resource-stack.ts';
 import { startRenderer } from './start-renderer.ts';
 import { startTelemetry } from './start-telemetry.ts';
-import { assertPlans, healthOf, warnAboutPublicSignUp } from './startup-checks.ts';
+import { assertPlans, healthOf, warnAboutPublicSignUp, warnAboutRemovedSettings } from './startup-checks.ts';
 import { VERSION } from './version.ts';
 import { type AccessServices, wireAccess } from './wire-access.ts';
 
@@ -74,6 +74,7 @@ export async function openParts(
   const plans = loadPlans(settings);
   assertPaymentSettings(settings, plans);
   warnAboutPublicSignUp(settings, logger);
+  warnAboutRemovedSettings(logger);
   const onBroken = (error: unknown): void => logger.warn({ err: error }, 'database connection failed, opening another');
   const onRetry = (error: unknown): void => logger.warn({ err: error }, 'database unavailable, retrying');
   const store = resources.add(

@@ -5,7 +5,6 @@ import { type ClusterSettings, SettingsError, type WorkerSettings } from '../con
 import { FallbackRenderer } from '../dispatch/remote/api-server/fallback-renderer.ts';
 import type { RemoteEvent } from '../dispatch/remote/api-server/remote-event.ts';
 import type { RemoteRenderer } from '../dispatch/remote/api-server/remote-renderer.ts';
-import type { SegmentEvent } from '../dispatch/remote/segments/segment-event.ts';
 import { PROTOCOL } from '../dispatch/remote/shared/protocol.ts';
 import { ASYNC_BUDGET_MS, type PoolStatus, type Renderer, type RendererStatus } from '../dispatch/renderer.ts';
 import type { FleetReading } from '../telemetry/dependency-metrics.ts';
@@ -86,7 +85,6 @@ async function startRemoteRenderer(
       maxWaiting: settings.queueLength,
       longestMs: longestMs(settings) + EXPIRY_SLACK_MS,
       maxOutputBytes: settings.outputBytes,
-      segmentSeconds: settings.segmentSeconds,
       onError: (error) => queueLogger.warn({ err: error }, 'queue error'),
       onEvent: (event) => {
         countEvent(event, metrics);
@@ -128,7 +126,7 @@ function watchRemote({ dependencies }: Metrics, remote: RemoteRenderer): void {
   });
 }
 
-function countEvent(event: RemoteEvent | SegmentEvent, metrics: Metrics): void {
+function countEvent(event: RemoteEvent, metrics: Metrics): void {
   const { type } = event;
   if (type === 'claimed') metrics.waited(event.kind, event.waitedMs);
   if (type === 'disconnected') metrics.dependencies.natsDisconnected();
@@ -142,7 +140,7 @@ function internalUrl(host: string, port: number): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-function logEvent({ type, ...fields }: RemoteEvent | SegmentEvent, logger: Logger): void {
+function logEvent({ type, ...fields }: RemoteEvent, logger: Logger): void {
   switch (type) {
     case 'issued':
       return;
@@ -150,12 +148,6 @@ function logEvent({ type, ...fields }: RemoteEvent | SegmentEvent, logger: Logge
       return logger.debug(fields, 'ticket claimed by a worker');
     case 'lost':
       return logger.warn(fields, 'worker lost a render, handing it out again');
-    case 'split':
-      return logger.debug(fields, 'video cut into segments');
-    case 'hedged':
-      return logger.info(fields, 'slow segment handed out a second time');
-    case 'unsplit':
-      return logger.warn(fields, 'segmented render failed, video is rendered whole');
     case 'incompatible':
       return logger.error({ ...fields, ourProtocol: PROTOCOL }, 'worker of an incompatible version ignored');
     case 'connected':

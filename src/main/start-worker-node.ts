@@ -20,6 +20,7 @@ import { natsHosts, queueAccess } from './queue-access.ts';
 import { VERSION } from './version.ts';
 import { keepFilesPrivate } from './private-files.ts';
 import { openAll, type ResourceStack } from './resource-stack.ts';
+import { warnAboutRemovedSettings } from './startup-checks.ts';
 
 const MAX_HOST_CHARACTERS = 48;
 const DISK_MS = 10_000;
@@ -41,6 +42,7 @@ async function open(settings: Settings, resources: ResourceStack): Promise<Runni
   const name = workerName();
   const logger = createLogger(settings.logLevel, VERSION).child({ node: name });
   logger.info({ pid: process.pid, nodejs: process.version, protocol: PROTOCOL }, 'worker node starting');
+  warnAboutRemovedSettings(logger);
   const workArea = resources.add(await WorkArea.open(path.join(settings.dataDirectory, 'work')));
   const metrics = new Metrics(VERSION);
   const workers = resources.add(await startLocalWorkers(settings, logger, metrics));

@@ -1,7 +1,7 @@
 // Checks at startup, and the health and readiness reports.
 
 import type { PlanBook } from '../account/plans.ts';
-import { type Settings, SettingsError } from '../config/settings.ts';
+import { removedSettings, type Settings, SettingsError } from '../config/settings.ts';
 import type { Renderer, RendererStatus } from '../dispatch/renderer.ts';
 import type { Store } from '../store/store.ts';
 import type { HealthReport } from '../telemetry/health.ts';
@@ -45,6 +45,10 @@ export async function assertPlans(store: Store, plans: PlanBook): Promise<void> 
   const missing = (await store.accounts.plansInUse()).filter((name) => plans.find(name) === undefined);
   if (missing.length === 0) return;
   throw new SettingsError(missing.map((name) => `STORYBAR_PLANS: the plan "${name}" is missing, but accounts use it`));
+}
+
+export function warnAboutRemovedSettings(logger: Logger): void {
+  for (const removed of removedSettings()) logger.warn(removed, 'removed setting ignored');
 }
 
 type SignUpSettings = Pick<Settings, 'host' | 'signUp' | 'smtpUrl' | 'publicUrl'>;

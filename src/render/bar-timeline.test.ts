@@ -29,7 +29,7 @@ describe('BarTimeline', () => {
     expect(bars.map(({ length }) => length)).toEqual([1, 1, 1, 2, 2, 3, 3, 2, 2]);
   });
 
-  it('draws nothing before it is asked, so that a segment never draws the bars of the others', () => {
+  it('draws nothing before it is asked, and only the bars of the frames it is asked for', () => {
     const { timeline, drawn } = timelineOf([{ end: 1 }, { start: 1, end: 2 }, { start: 2 }]);
     expect(drawn).toEqual([]);
     expect(timeline.at(1_500)).toHaveLength(1);

@@ -3,7 +3,6 @@ import { AppError } from '../errors.ts';
 import { UPRIGHT } from '../media/video/probe/orientation.ts';
 import type { VideoProbe } from '../media/video/probe/probe.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, type VideoLimits } from './video-recipe.ts';
-import { segmentsOf } from '../media/video/segments/plan.ts';
 
 function probe(changes: Partial<VideoProbe> = {}, seconds = 10): VideoProbe {
   const decoded = { width: 1280, height: 720 };
@@ -15,7 +14,6 @@ function probe(changes: Partial<VideoProbe> = {}, seconds = 10): VideoProbe {
     claimedSeconds: seconds,
     frameRate: 30,
     audio: null,
-    cuts: [],
     video: {
       index: 0,
       codec: 'h264',
@@ -98,43 +96,8 @@ describe('composeVideoRecipe', () => {
     },
   );
 
-  it('a video is never cut into segments when frames are dropped', () => {
-    const cuts = [{ pts: 300_000, frames: 300, decodeFrom: 240, decodeTo: 300 }];
-    expect(composeVideoRecipe(probe({ cuts }), OVERLAYS, DEFAULT_VIDEO_LIMITS).cuts).toEqual(cuts);
-    expect(composeVideoRecipe(probe({ cuts, frameRate: 120 }), OVERLAYS, DEFAULT_VIDEO_LIMITS).cuts).toEqual([]);
-  });
-
   it('tolerates the rounding of phones: 60.06 frames per second, 60.1 seconds', () => {
     const measured = probe({ frameRate: 60.06, claimedSeconds: 60.1 });
     expect(() => composeVideoRecipe(measured, OVERLAYS, DEFAULT_VIDEO_LIMITS)).not.toThrow();
-  });
-});
-
-describe('segmentsOf', () => {
-  const cuts = [10, 20].map((second) => ({
-    pts: second * 30_000,
-    frames: second * 30,
-    decodeFrom: second * 30 - 60,
-    decodeTo: second * 30,
-  }));
-  const recipe = (seconds: number, known = cuts) =>
-    composeVideoRecipe(probe({ cuts: known }, seconds), OVERLAYS, DEFAULT_VIDEO_LIMITS);
-
-  it('converts seconds to ticks of the video', () => {
-    expect(segmentsOf(recipe(30), 10)?.map(({ frames }) => frames)).toEqual([300, 300, 300]);
-    expect(segmentsOf(recipe(30), 15)?.map(({ frames }) => frames)).toEqual([300, 600]);
-  });
-
-  it('returns no segments for a video that is short or has no cuts', () => {
-    expect(segmentsOf(recipe(30), 16)).toBeUndefined();
-    expect(segmentsOf(recipe(30, []), 10)).toBeUndefined();
-  });
-
-  it.each([
-    ['a time base of 1/1e307', { timeBase: { num: 1, den: 1e307 } }],
-    ['an end at 1e12 seconds', { end: 1e12 }],
-  ])('returns no segments for a probe with %s', (_name, changes) => {
-    const { video, ...rest } = recipe(30);
-    expect(segmentsOf({ ...rest, video: { ...video, ...changes } }, 10)).toBeUndefined();
   });
 });

@@ -12,10 +12,9 @@ import { decoderPixels, assertMaxSide } from '../media/video/dimensions.ts';
 import { encoderSettings } from '../media/video/frames/encoding.ts';
 import { fitSteps } from '../media/video/frames/fit-steps.ts';
 import { filterSteps } from '../media/video/frames/steps.ts';
-import type { Cut } from '../media/video/probe/cuts.ts';
 import type { VideoProbe } from '../media/video/probe/probe.ts';
 import { startOffset } from '../media/video/probe/timing.ts';
-import type { TranscodePlan, VideoPiece } from '../media/video/transcode-plan.ts';
+import type { TranscodePlan } from '../media/video/transcode-plan.ts';
 import { cannotFit } from './size-limit.ts';
 import { larger, type RecipeBase, type SoundRecipe } from './recipe.ts';
 
@@ -26,12 +25,8 @@ export interface VideoRecipe extends RecipeBase, TranscodePlan {
   readonly lastFrame: number;
   /** True if the source has audio, but none that can be decoded. */
   readonly isAudioDropped?: boolean;
-  /** Places where the video can be cut, to render it on several workers. */
-  readonly cuts: readonly Cut[];
   /** The most bytes of the output. */
   readonly maxBytes?: number;
-  /** Set when several workers share the video. */
-  readonly piece?: VideoPiece;
 }
 
 /** The video limits of the caller's plan. */
@@ -85,8 +80,6 @@ export function composeVideoRecipe(
     canvas,
     overlays,
     attemptMs: attemptMs(larger(canvas, probe), video.frames) + MS_PER_BAR * overlays.length,
-    // Whether a frame is kept, and its quality under a limit, depend on other frames, so parts would not fit together.
-    cuts: frameStep === 1 && maxBytes === undefined ? probe.cuts : [],
     durationSeconds,
     lastFrame: Math.max(0, video.lastStart - video.start),
     format,

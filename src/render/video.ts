@@ -1,5 +1,3 @@
-import { NO_BARS } from '../media/video/frames/bar-blender.ts';
-import { encodePiece } from '../media/video/segments/piece.ts';
 import { transcode } from '../media/video/transcode.ts';
 import type { TranscodeFacts, TranscodeOptions } from '../media/video/transcode-plan.ts';
 import { transcodeWithin } from '../media/video/transcode-within.ts';
@@ -21,7 +19,7 @@ export interface VideoFacts extends RenderFacts {
   readonly frames: number;
 }
 
-/** Lays out the bars, then blends them onto the frames of the whole video or of a segment that show them. */
+/** Lays out the bars, then blends them onto the frames that show them. */
 export async function renderOnVideo(
   recipe: VideoRecipe,
   assetPath: string,
@@ -29,13 +27,7 @@ export async function renderOnVideo(
   tools: RenderTools,
   options: TranscodeOptions = {},
 ): Promise<VideoFacts> {
-  const { piece } = recipe;
   const stopwatch = new Stopwatch();
-  if (piece?.isLast === true) {
-    const paths = { asset: assetPath, output: outPath };
-    const facts = await stopwatch.step('join', () => encodePiece(recipe, piece, paths, NO_BARS, options));
-    return { ...recipe.canvas, ...facts, bars: [], missingGlyphs: 0, warnings: [], timings: stopwatch.timings };
-  }
   const { layout, logoPlace, bars, missingGlyphs, warnings } = await layOut(recipe, tools, stopwatch);
   const strokes = recipe.watermark && strokesFor(layout.canvas);
   const logo = await drawLogo(recipe, logoPlace);
@@ -44,15 +36,11 @@ export async function renderOnVideo(
   // Bars with times are drawn while the video is encoded.
   if (!recipe.overlays.some(isTimed)) await stopwatch.step('draw', () => timeline.at(0));
   options.signal?.throwIfAborted();
-  const facts = await stopwatch.step('encode', () =>
-    piece
-      ? encodePiece(recipe, piece, { asset: assetPath, output: outPath }, timeline, options)
-      : encodeWhole(recipe, assetPath, outPath, timeline, options),
-  );
+  const facts = await stopwatch.step('encode', () => encode(recipe, assetPath, outPath, timeline, options));
   return { ...recipe.canvas, ...facts, bars, missingGlyphs, warnings, timings: stopwatch.timings };
 }
 
-async function encodeWhole(
+async function encode(
   recipe: VideoRecipe,
   assetPath: string,
   outPath: string,

@@ -19,6 +19,7 @@ beforeAll(async () => {
     STORYBAR_FETCH_ALLOW: '127.0.0.2',
     STORYBAR_METRICS_TOKEN: '',
     HOST: '0.0.0.0',
+    STORYBAR_SEGMENT_SECONDS: '10',
     STORYBAR_MARKETPLACE_NAME: 'bazaar',
     STORYBAR_MARKETPLACE_SECRETS: 's',
     // Nothing listens at this address.
@@ -27,6 +28,16 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server.stop();
+});
+
+it('the server starts with a setting of an earlier version, and logs a warning that names it', async () => {
+  await until(() => server.output().stderr.includes('removed setting ignored'));
+  const entries = server
+    .output()
+    .stderr.split('\n')
+    .filter((line) => line.includes('removed setting ignored'));
+  expect(entries).toHaveLength(1);
+  expect(JSON.parse(entries[0] ?? '')).toMatchObject({ level: 40, variable: 'STORYBAR_SEGMENT_SECONDS' });
 });
 
 it('the server refuses asynchronous requests and links when they are off', async () => {

@@ -210,20 +210,20 @@ describe('the internal listener', () => {
     },
   );
 
-  it('the internal listener sends all segments as one file to the worker that joins them', async () => {
+  it('the internal listener sends the attachment of a step', async () => {
     void render();
     const worker = await claim();
     const of = (attempt: number): string => `/sessions/${session.id}/attempts/${attempt}/attachment`;
     expect(await status({ method: 'GET', path: of(worker.attempt), token: worker.token })).toBe(404);
     expect(session.completeRender(worker.attempt, FACTS)).toBe(true);
-    const segments = ['one', 'two'].map((name) => path.join(directory, name));
-    for (const file of segments) writeFileSync(file, `${path.basename(file)};`);
-    const step = { type: 'render', asset: undefined, recipe: RECIPE, attachment: { bytes: 8 } } as const;
-    session.render({ step, limitMs: 60_000, attachment: segments }, never).catch(() => undefined);
+    const attachment = path.join(directory, 'attachment');
+    writeFileSync(attachment, 'letters');
+    const step = { type: 'render', asset: undefined, recipe: RECIPE, attachment: { bytes: 7 } } as const;
+    session.render({ step, limitMs: 60_000, attachment }, never).catch(() => undefined);
     const response = await send({ method: 'GET', path: of(worker.attempt), token: worker.token });
     let body = '';
     for await (const chunk of response.setEncoding('utf8')) body += chunk;
-    expect(body).toBe('one;two;');
+    expect(body).toBe('letters');
     expect(response.trailers[HASH_TRAILER]).toBe(createHash('sha256').update(body).digest('hex'));
   });
 

@@ -21,7 +21,6 @@ async function startApiServer(natsUrl: string): Promise<RemoteRenderer> {
     maxWaiting: 8,
     longestMs: 60_000,
     maxOutputBytes: 100_000_000,
-    segmentSeconds: 0,
     onError: () => undefined,
     onEvent: () => undefined,
   });

@@ -44,7 +44,6 @@ export const VIDEO_PROBE: VideoProbe = {
     start: 0,
     end: 2,
   },
-  cuts: [{ pts: 15_360, frames: 30, decodeFrom: 0, decodeTo: 30 }],
 };
 
 export const FACTS: RenderFacts = {

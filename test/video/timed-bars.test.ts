@@ -5,13 +5,11 @@ import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Overlay } from '../../src/caption/overlay.ts';
 import { NO_BARS } from '../../src/media/video/frames/bar-blender.ts';
-import { segmentsBetween } from '../../src/media/video/segments/plan.ts';
 import { transcode } from '../../src/media/video/transcode.ts';
 import { hasSharedMedia, sharedMedia } from '../shared-media.ts';
 import { type ClipOptions, type ReadClip, readClip } from './clip.ts';
 import { plainClip } from './plain-clip.ts';
 import { type RenderedClip, renderClip, workDirectory } from './render-clip.ts';
-import { renderInSegments } from './seams.ts';
 
 const work = workDirectory();
 afterAll(() => work.remove());
@@ -98,6 +96,10 @@ const vfr = (frames: number): number[] =>
 
 const CLIPS: Readonly<Record<string, Partial<ClipOptions>>> = {
   'a constant frame rate and B-frames': { frames: 45, encoderOptions: B_FRAMES },
+  'open GOPs': {
+    frames: 90,
+    encoderOptions: { ...B_FRAMES, 'x264-params': `${B_FRAMES['x264-params']}:open-gop=1` },
+  },
   '29.97 frames per second': { frames: 45, timeBase: { num: 1_001, den: 30_000 } },
   '23.976 frames per second in ticks of 1/90000 s': {
     pts: Array.from({ length: 40 }, (_, index) => Math.round(index * 3_753.75)),
@@ -166,37 +168,6 @@ describe('a bar with times is in exactly the frames from its start to before its
       },
     );
   }
-});
-
-describe('bars with times on a video in segments', () => {
-  it.each([
-    ['B-frames', { frames: 160, encoderOptions: B_FRAMES }],
-    [
-      'open GOPs',
-      { frames: 160, encoderOptions: { ...B_FRAMES, 'x264-params': `${B_FRAMES['x264-params']}:open-gop=1` } },
-    ],
-    ['a variable frame rate', { pts: vfr(160), timeBase: MILLISECONDS, encoderOptions: B_FRAMES }],
-    [
-      'an edit list that hides the start',
-      {
-        pts: Array.from({ length: 170 }, (_, index) => index - 15),
-        encoderOptions: B_FRAMES,
-        muxerOptions: { avoid_negative_ts: 'disabled' },
-      },
-    ],
-  ] as const)('change in the same frames as in a whole render, also at the seams: %s', async (name, changes) => {
-    const path = plainClip(work.path(`segments ${name}`), changes);
-    const source = timesOf(readClip(path, 0));
-    const { cuts } = (await renderClip(path, work.path('cuts.mp4'))).recipe;
-    const [first, last] = [cuts[0], cuts.at(-1)];
-    if (!first || !last || first === last) throw new Error('the clip has too few places to cut');
-    // One edge is at the first frame after a cut, the other at the last before one.
-    const edges = [source[first.frames] ?? 0, source[last.frames - 1] ?? 0] as const;
-    const { recipe, overlays, bare, facts } = await renderTimed(path, edges);
-    const joined = work.path(`joined ${name}.mp4`);
-    await renderInSegments(recipe, segmentsBetween(recipe.cuts, recipe.video.frames), path, joined);
-    expect(shown(readClip(joined, ALL), bare, facts.bars)).toEqual(expected(overlays, source));
-  });
 });
 
 describe('frames without a bar', () => {

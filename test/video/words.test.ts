@@ -2,7 +2,6 @@
 
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Overlay } from '../../src/caption/overlay.ts';
-import { segmentsBetween } from '../../src/media/video/segments/plan.ts';
 import { must } from '../../src/primitives/must.ts';
 import { layOut } from '../../src/render/bands.ts';
 import type { VideoRecipe } from '../../src/render/video-recipe.ts';
@@ -11,7 +10,6 @@ import { Stopwatch } from '../../src/render/timing.ts';
 import { type ClipOptions, type ReadClip, readClip } from './clip.ts';
 import { plainClip } from './plain-clip.ts';
 import { renderClip, workDirectory } from './render-clip.ts';
-import { renderInSegments } from './seams.ts';
 
 const work = workDirectory();
 afterAll(() => work.remove());
@@ -60,7 +58,6 @@ async function seen(recipe: VideoRecipe, file: string): Promise<string[]> {
   });
 }
 
-const X264 = { preset: 'veryfast', 'x264-params': 'keyint=20:min-keyint=20:scenecut=0:bframes=2' };
 const CLIPS: Readonly<Record<string, Partial<ClipOptions>>> = {
   'a constant frame rate': { frames: 30 },
   '29.97 frames per second': { frames: 30, timeBase: { num: 1_001, den: 30_000 } },
@@ -83,18 +80,6 @@ describe('a word is lit from the first frame at or after its start', () => {
     const output = work.path(`${name}.mp4`);
     const { recipe } = await renderClip(path, output, [overlay]);
     expect(await seen(recipe, output)).toEqual(expected(overlay, times));
-  });
-
-  it('in segments as in a whole render', async () => {
-    const path = plainClip(work.path('long'), { ...SIZE, frames: 120, encoderOptions: X264 });
-    const times = timesOf(readClip(path, 0));
-    const overlay = wordsAt(sixths(times));
-    const { recipe } = await renderClip(path, work.path('long.mp4'), [overlay]);
-    const segments = segmentsBetween(recipe.cuts, recipe.video.frames);
-    expect(segments.length).toBeGreaterThan(1);
-    const joined = work.path('joined.mp4');
-    await renderInSegments(recipe, segments, path, joined);
-    expect(await seen(recipe, joined)).toEqual(expected(overlay, times));
   });
 });
 

@@ -67,8 +67,7 @@ export class CostModel {
   }
 
   learn(recipe: Recipe, milliseconds: number): void {
-    // Pieces of videos, layouts, sound and fonts say nothing about how long whole renders take.
-    if (recipe.kind === 'video' && recipe.piece !== undefined) return;
+    // Layouts, sound and fonts say nothing about how long renders take.
     const isUsual = recipe.kind !== 'layout' && recipe.kind !== 'sound' && recipe.kind !== 'font';
     if (isUsual) this.#usualMs = average(this.#usualMs, milliseconds);
     const units = unitsOf(recipe);
@@ -102,9 +101,9 @@ function unitsOf(recipe: Recipe): number {
   return recipe.kind === 'video' ? megapixels * Math.max(1, framesOf(recipe)) : megapixels;
 }
 
-function framesOf({ piece, video, frameStep, maxBytes }: VideoRecipe): number {
+function framesOf({ video, frameStep, maxBytes }: VideoRecipe): number {
   const encodes = maxBytes === undefined ? 1 : 2;
-  return piece?.frames ?? encodes * video.frames * (DROPPED_FRAME_COST + (1 - DROPPED_FRAME_COST) / frameStep);
+  return encodes * video.frames * (DROPPED_FRAME_COST + (1 - DROPPED_FRAME_COST) / frameStep);
 }
 
 function decodedFrames({ decodedSeconds, video: { frames, start, end } }: CoverRecipe): number {

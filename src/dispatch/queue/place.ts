@@ -114,13 +114,6 @@ export class Place<Slot> {
     this.leave();
   }
 
-  /** Returns another place for the same render, which has already been charged. */
-  another(signal: AbortSignal): Place<Slot> {
-    const place = new Place(this.#queue, { ...this.#request, signal });
-    place.#isCharged = true;
-    return place;
-  }
-
   get #budgetMs(): number {
     return this.#request.budgetMs[this.#queue.kind];
   }

@@ -10,15 +10,7 @@ import type { Ratio } from './frames/geometry.ts';
 import { check } from './probe/check.ts';
 import { undecodable } from './undecodable.ts';
 
-/** The destination of encoded packets. */
-export interface PacketSink {
-  /** Returns the index of the new track. */
-  addEncodedTrack(encoder: Encoder): number;
-  /** Takes over the packet's data; the packet is empty afterwards. */
-  write(packet: Packet, track: number, timeBase: Ratio): void;
-}
-
-export class MediaOutput implements PacketSink {
+export class MediaOutput {
   readonly #context = new FormatContext();
   readonly #tracks: Stream[] = [];
   #bytes = 0;
@@ -37,6 +29,7 @@ export class MediaOutput implements PacketSink {
     return this.#bytes;
   }
 
+  /** Returns the index of the new track. */
   addEncodedTrack(encoder: Encoder): number {
     const stream = this.#context.newStream();
     check(stream.codecpar.fromContext(encoder.context), 'set track parameters');
@@ -57,6 +50,7 @@ export class MediaOutput implements PacketSink {
     checkStorage(this.#context.writeHeaderSync(), 'write header');
   }
 
+  /** Takes over the packet's data; the packet is empty afterwards. */
   write(packet: Packet, track: number, timeBase: Ratio): void {
     this.#bytes += packet.size;
     packet.streamIndex = track;

@@ -1,4 +1,4 @@
-// The input and result of a transcode, of a whole video or of a piece of the work.
+// The input and result of a transcode.
 
 import type { Fit } from '../../caption/fit.ts';
 import type { Size } from '../../layout/geometry.ts';
@@ -7,19 +7,6 @@ import type { EncoderSettings } from './frames/encoding.ts';
 import type { FilterStep } from './frames/steps.ts';
 import type { VideoSource } from './probe/probe.ts';
 import type { AudioSource } from './sound/source.ts';
-
-/** The work of one of several workers that share a video. */
-export interface VideoPiece {
-  /** The amount of work, in frames of the video. */
-  readonly frames: number;
-  /**
-   * True for the last piece, which puts the others together and draws no bars. After any other piece, more work follows
-   * on the same worker.
-   */
-  readonly isLast: boolean;
-  /** Only the code that made the piece reads it. */
-  readonly work: unknown;
-}
 
 /** Every decision about a transcode, made in advance. Plain JSON. */
 export interface TranscodePlan {
@@ -47,8 +34,6 @@ interface TranscodeProgress {
 }
 
 export interface TranscodeOptions {
-  /** An additional file that a piece needs. */
-  readonly attachment?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: TranscodeProgress) => void) | undefined;
 }

@@ -147,11 +147,11 @@ export class InternalListener {
     const { step } = pending;
     switch (part) {
       case 'asset':
-        return await sendFiles(response, session.asset?.path);
+        return await sendFile(response, session.asset?.path);
       case 'attachment':
-        return await sendFiles(response, pending.attachment);
+        return await sendFile(response, pending.attachment);
       case 'files':
-        return await sendFiles(response, pending.files?.find((file) => file.sha256 === attempt.sha256)?.path);
+        return await sendFile(response, pending.files?.find((file) => file.sha256 === attempt.sha256)?.path);
       case 'failure':
         return await receiveFailure(attempt, pending);
       case 'probe': {
@@ -216,10 +216,10 @@ async function receiveFailure(
   respond(response, 204);
 }
 
-async function sendFiles(response: ServerResponse, files: string | readonly string[] | undefined): Promise<void> {
-  if (files === undefined) return respond(response, 404);
+async function sendFile(response: ServerResponse, file: string | undefined): Promise<void> {
+  if (file === undefined) return respond(response, 404);
   response.writeHead(200, { 'content-type': 'application/octet-stream', trailer: HASH_TRAILER });
-  await sendHashed(files, response);
+  await sendHashed(file, response);
 }
 
 function decodeFacts(header: string | string[] | undefined): unknown {

@@ -2,7 +2,6 @@
 // gives the workers that claim them steps and files through its internal listener.
 
 import { AppError } from '../../../errors.ts';
-import type { Asset } from '../../../media/asset.ts';
 import type { AssetKind } from '../../../media/sniff.ts';
 import { BoundedMap } from '../../../primitives/bounded-map.ts';
 import {
@@ -24,7 +23,6 @@ import { PROTOCOL, speaksOurProtocol } from '../shared/protocol.ts';
 import { InternalListener } from './internal-listener.ts';
 import { maxOutputBytes } from './output-limit.ts';
 import { createPermits, type Permits } from './permits.ts';
-import type { SegmentEvent } from '../segments/segment-event.ts';
 import type { RemoteEvent } from './remote-event.ts';
 import { type LeaseHost, RemoteLease } from './remote-lease.ts';
 import { SessionRegistry } from './session-registry.ts';
@@ -47,11 +45,9 @@ export interface RemoteOptions {
   readonly longestMs: number;
   /** The largest output that is accepted from a worker. */
   readonly maxOutputBytes: number;
-  /** Videos at least twice as long are cut into segments of about this length. 0 disables segments. */
-  readonly segmentSeconds: number;
   readonly onError: (error: unknown) => void;
   /** Called for logs and metrics. */
-  readonly onEvent: (event: RemoteEvent | SegmentEvent) => void;
+  readonly onEvent: (event: RemoteEvent) => void;
 }
 
 const MAX_INCOMPATIBLE = 1_000;
@@ -157,35 +153,15 @@ export class RemoteRenderer implements Renderer {
     await this.#broker.close();
   }
 
-  /** Returns how many workers may share a long video: the machines that are free, but none while other videos wait. */
-  #lanesFor(asset: Asset, hasWorker: boolean): number {
-    if (this.#isCrowded(asset)) return 0;
-    return Math.min(this.#registry.capacity('video').workers, this.#registry.idle('video') + (hasWorker ? 1 : 0));
-  }
-
-  /** Returns true while other videos wait for a worker. */
-  #isCrowded(asset: Asset): boolean {
-    return (
-      this.#permits.video.waiting > 0 ||
-      this.#sessions.waiting('video').some((session) => session.asset?.path !== asset.path)
-    );
-  }
-
   get #host(): LeaseHost {
-    const { longestMs, segmentSeconds, onEvent } = this.#options;
     return {
       permits: this.#permits,
       sessions: this.#sessions,
-      limitMs: longestMs,
-      segmentSeconds,
+      limitMs: this.#options.longestMs,
       maxOutputBytes: (recipe) => maxOutputBytes(recipe, this.#options.maxOutputBytes),
       issuerFor: (request, step) => this.#ticketIssuer(request, step),
       claimedAt: (session) => this.#claimedAt.get(session),
-      onEvent,
       assertReachable: () => this.#assertReachable(),
-      lanesFor: (asset, hasWorker) => this.#lanesFor(asset, hasWorker),
-      hasIdleWorker: () => this.#broker.isConnected && this.#registry.idle('video') > 0,
-      isCrowded: (asset) => this.#isCrowded(asset),
     };
   }
 

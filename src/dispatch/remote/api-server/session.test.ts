@@ -95,7 +95,6 @@ describe('RenderSession', () => {
     const probe = { kind: 'image', width: 1, height: 1, isSrgb: true } as const;
     session.completeProbe(1, probe);
     expect(await first).toEqual(probe);
-    expect(session.hasWorker).toBe(true);
     const second = session.render(RENDER, never);
     expect(stream.messages).toHaveLength(2);
     session.completeRender(1, factsOf(2));

@@ -50,8 +50,8 @@ export interface StepRequest<StepType extends Step = Step> {
   readonly step: StepType;
   /** The time after which a worker counts as lost. */
   readonly limitMs: number;
-  /** Files that the step needs in addition to the asset, sent as one. */
-  readonly attachment?: readonly string[];
+  /** An additional file that the recipe works on. */
+  readonly attachment?: string;
   /** Files that the recipe names. */
   readonly files?: readonly RenderFile[];
   /** Called regularly with the part of the step that is done, 0 to 1. */
@@ -120,11 +120,6 @@ export class RenderSession {
   /** Returns the milliseconds since the newest ticket was issued, while no worker has claimed it. */
   get unclaimedMs(): number {
     return this.isWaiting ? performance.now() - this.#ticketIssuedAt : 0;
-  }
-
-  /** Returns true if a worker is connected and would get the next step immediately. */
-  get hasWorker(): boolean {
-    return !this.#isClosed && this.#attempts.size > 0;
   }
 
   /** Returns the name of a connected worker, if it sent one. */

@@ -30,14 +30,6 @@ describe('WorkerRegistry', () => {
     expect(registry.capacity('image', 0)).toEqual({ workers: 1, slots: 4, open: 0, busy: 2 });
   });
 
-  it('counts workers with a free slot as idle', () => {
-    const registry = new WorkerRegistry();
-    announce(registry, {}, 0);
-    announce(registry, { worker: 'b', busy: { image: 3, video: 1 } }, 0);
-    announce(registry, { worker: 'c', isDraining: true }, 0);
-    expect([registry.idle('image', 0), registry.idle('video', 0), registry.idle('video', 9_000)]).toEqual([1, 1, 0]);
-  });
-
   it('does not count a worker that has missed three announcements', () => {
     const registry = new WorkerRegistry();
     announce(registry, {}, 0);

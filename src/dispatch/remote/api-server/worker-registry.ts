@@ -43,11 +43,6 @@ export class WorkerRegistry {
     };
   }
 
-  /** Returns the number of worker machines with a free slot, according to their last announcement. */
-  idle(kind: AssetKind, now = performance.now()): number {
-    return this.#present(now).filter(({ ready, busy, isDraining }) => !isDraining && ready[kind] > busy[kind]).length;
-  }
-
   /** Returns true for a worker that has announced itself before, but not lately. */
   isSilent(worker: string, now = performance.now()): boolean {
     const seen = this.#seen.get(worker);

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { IMAGE_PROBE, VIDEO_PROBE } from '../../../../test/dispatch/sample-reports.ts';
 import { type AssetLimits, composeRecipe, type Recipe } from '../../../render/compose.ts';
-import { DEFAULT_IMAGE_LIMITS } from '../../../render/recipe.ts';
+import { composeFontRecipe, DEFAULT_IMAGE_LIMITS } from '../../../render/recipe.ts';
 import { DEFAULT_VIDEO_LIMITS, type VideoRecipe } from '../../../render/video-recipe.ts';
-import { segmentsOf } from '../../../media/video/segments/plan.ts';
-import { joinPiece, segmentPiece } from '../../../media/video/segments/work.ts';
 import { type ControlMessage, parseControlMessage, type Step } from './control-messages.ts';
 
 const LIMITS: AssetLimits = { ...DEFAULT_IMAGE_LIMITS, ...DEFAULT_VIDEO_LIMITS };
@@ -25,9 +23,6 @@ function videoRecipe(): VideoRecipe {
 
 describe('a control message', () => {
   const recipe = videoRecipe();
-  const segments = segmentsOf(recipe, 1) ?? [];
-  const [segment] = segments;
-  if (segment === undefined) throw new Error('the sample video has no segments');
 
   it.each<[string, ControlMessage]>([
     ['the end of the stream', { type: 'end' }],
@@ -39,16 +34,7 @@ describe('a control message', () => {
     ['an image', messageOf(render(composeRecipe(IMAGE_PROBE, OVERLAYS, LIMITS)))],
     ['a video with a watermark', messageOf(render(recipe))],
     ['a silent video', messageOf(render({ ...recipe, audio: null }))],
-    ['a segment', messageOf(render({ ...recipe, piece: segmentPiece(segment) }))],
-    [
-      'a join',
-      messageOf({
-        type: 'render',
-        asset: ASSET,
-        recipe: { ...recipe, piece: joinPiece(segments, 50) },
-        attachment: { bytes: 5 },
-      }),
-    ],
+    ['a font', messageOf({ type: 'render', recipe: composeFontRecipe(), attachment: { bytes: 5 } })],
   ])('a control message loses nothing on its way: %s', (_what, message) => {
     expect(parseControlMessage(JSON.stringify(message))).toEqual(message);
   });

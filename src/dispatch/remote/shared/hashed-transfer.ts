@@ -2,9 +2,9 @@
 // truncated or corrupted body is always detected.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
-import { Readable, Transform } from 'node:stream';
+import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { HASH_TRAILER } from './wire.ts';
 
@@ -18,9 +18,9 @@ export class TransferError extends Error {
 
 const CHUNK_BYTES = 512 * 1024;
 
-/** Sends one file, or several as one. The caller must have sent the header `trailer: HASH_TRAILER`. */
+/** Sends a file. The caller must have sent the header `trailer: HASH_TRAILER`. */
 export async function sendHashed(
-  file: string | readonly string[],
+  file: string,
   to: ServerResponse | ClientRequest,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -35,16 +35,8 @@ export async function sendHashed(
       done();
     },
   });
-  const source = typeof file === 'string' ? open(file) : Readable.from(concatenate(file), { objectMode: false });
+  const source = createReadStream(file, { highWaterMark: CHUNK_BYTES });
   await pipeline(source, hashing, to, { ...(signal && { signal }) });
-}
-
-function open(file: string): ReadStream {
-  return createReadStream(file, { highWaterMark: CHUNK_BYTES });
-}
-
-async function* concatenate(files: readonly string[]): AsyncGenerator<Buffer> {
-  for (const file of files) yield* open(file) as AsyncIterable<Buffer>;
 }
 
 /** Writes a body to a new file. Resolves with its size once it is complete and its hash matches. */

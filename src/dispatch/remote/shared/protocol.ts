@@ -6,7 +6,7 @@ import { z } from 'zod';
  * Raised when API servers and workers can't work together unless both have a change: a new step, a field that one side
  * needs, or a different path. Versions with the same number can be mixed in any way.
  */
-export const PROTOCOL = 6;
+export const PROTOCOL = 7;
 
 const MAX_PROTOCOL = 1_000_000;
 

@@ -14,7 +14,6 @@ import { optionalFields, schemaOf } from '../../../primitives/zod-schema.ts';
 import {
   audioSourceSchema,
   colorConversionSchema,
-  cutsSchema,
   frameRateSchema,
   imageDecoderSchema,
   secondsSchema,
@@ -159,7 +158,6 @@ export const recipeSchema = z.discriminatedUnion('kind', [
     frameStep: z.int().min(1).max(MAX_FRAME_STEP),
     isAudioDropped: z.boolean().exactOptional(),
     offset: z.number(),
-    cuts: cutsSchema,
     steps: stepsSchema,
     fit: fitSchema.exactOptional(),
     encoder: z.object({
@@ -171,7 +169,6 @@ export const recipeSchema = z.discriminatedUnion('kind', [
     }),
     bounds: boundsSchema,
     maxBytes: maxBytesSchema,
-    piece: z.object({ frames: z.number().min(0), isLast: z.boolean(), work: z.unknown() }).exactOptional(),
   }),
   z.object({
     kind: z.literal('cover'),

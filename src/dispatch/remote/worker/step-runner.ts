@@ -175,9 +175,8 @@ class StepRunner {
       return await this.#lease.render(job, step.wantsProgress && onProgress);
     });
     await progress.end();
-    // Another step may follow a piece or a layout immediately, so the slot stays taken.
-    const mayContinue = recipe.kind === 'layout' || (recipe.kind === 'video' && recipe.piece?.isLast === false);
-    if (!mayContinue) {
+    // Another step may follow a layout immediately, so the slot stays taken.
+    if (recipe.kind !== 'layout') {
       this.#lease.leave();
       this.#tools.onRendered();
     }

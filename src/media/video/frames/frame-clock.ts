@@ -1,5 +1,5 @@
 // The time of a frame in whole milliseconds since the first frame that is shown. Computed from the timestamps of the
-// source, so it is the same in every container, at every frame rate and in every part of the video.
+// source, so it is the same in every container and at every frame rate.
 
 import { avRescaleQ } from 'node-av/lib';
 import type { Ratio } from './geometry.ts';
@@ -13,9 +13,7 @@ export interface Timestamp {
 export class FrameClock {
   #first: Timestamp | undefined;
 
-  /**
-   * By default, the first frame it sees is the first that is shown. For a part of a video, the caller has to pass it.
-   */
+  /** By default, the first frame it sees is the first that is shown. */
   constructor(first?: Timestamp) {
     this.#first = first;
   }

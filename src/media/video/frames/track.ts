@@ -1,10 +1,9 @@
 // The video track: decoder, filters, bars, encoder. Frames keep their source timestamps, shifted so that the video
-// starts at zero, and a frame that goes back in time is dropped. The time of a frame never depends on the frames before
-// it, so a part comes out exactly as it would in the whole video.
+// starts at zero, and a frame that goes back in time is dropped.
 
 import { AV_NOPTS_VALUE, AV_PKT_DATA_QUALITY_STATS } from 'node-av/constants';
 import { avRescaleQ, Frame, Packet, type Stream } from 'node-av/lib';
-import type { PacketSink } from '../output.ts';
+import type { MediaOutput } from '../output.ts';
 import { outputTimeBase, toFrameRate } from '../probe/timing.ts';
 import type { TranscodeFacts, TranscodePlan } from '../transcode-plan.ts';
 import { BarBlender, type TimedBars } from './bar-blender.ts';
@@ -16,24 +15,15 @@ import { FrameConverter } from './frame-converter.ts';
 import { FrameStrokes } from './frame-strokes.ts';
 import { FrameThinning } from './thinning.ts';
 
-/** The position of a track that is only a part of the video. */
-export interface TrackPart {
-  /** The first frame of the whole video. */
-  readonly first: Timestamp;
-  /** Excludes frames that are only decoded because others depend on them. */
-  readonly shouldEncode: (frame: Frame) => boolean;
-}
-
 export class VideoTrack {
   readonly #plan: TranscodePlan;
-  readonly #shouldEncode: (frame: Frame) => boolean;
   readonly #bars: TimedBars;
   readonly #blender: BarBlender;
   readonly #strokes: FrameStrokes | undefined;
-  readonly #clock: FrameClock;
+  readonly #clock = new FrameClock();
   readonly #decoder: Decoder;
   readonly #encoder: Encoder;
-  readonly #output: PacketSink;
+  readonly #output: MediaOutput;
   readonly #track: number;
   readonly #timeBase: Ratio;
   readonly #offset: bigint;
@@ -49,15 +39,13 @@ export class VideoTrack {
   #bytes = 0;
   #quantizers = 0;
 
-  constructor(plan: TranscodePlan, stream: Stream, bars: TimedBars, output: PacketSink, part?: TrackPart) {
+  constructor(plan: TranscodePlan, stream: Stream, bars: TimedBars, output: MediaOutput) {
     this.#plan = plan;
-    this.#shouldEncode = part?.shouldEncode ?? (() => true);
     this.#bars = bars;
     this.#output = output;
     this.#timeBase = outputTimeBase(plan.video.timeBase);
     this.#blender = new BarBlender(plan.canvas, this.#timeBase);
     this.#strokes = bars.strokes && new FrameStrokes(bars.strokes);
-    this.#clock = new FrameClock(part?.first);
     this.#offset = BigInt(Math.round((plan.offset * this.#timeBase.den) / this.#timeBase.num));
     const frameRate = toFrameRate(plan.frameRate);
     const ticksPerFrame = (this.#timeBase.den * frameRate.den) / (this.#timeBase.num * frameRate.num);
@@ -108,8 +96,7 @@ export class VideoTrack {
   #filter(): void {
     const { bestEffortTimestamp } = this.#decoded;
     if (bestEffortTimestamp !== AV_NOPTS_VALUE) this.#decoded.pts = bestEffortTimestamp;
-    if (!this.#shouldEncode(this.#decoded) || !this.#thinning.keeps(this.#decoded.pts)) return;
-    this.#converter.push(this.#decoded);
+    if (this.#thinning.keeps(this.#decoded.pts)) this.#converter.push(this.#decoded);
   }
 
   #encode(frame: Frame, timeBase: Ratio): void {

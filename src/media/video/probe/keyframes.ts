@@ -1,7 +1,14 @@
 // When the keyframes of a video are shown, so that the work for one of its frames is known in advance.
 
-import type { PacketInfo } from './cuts.ts';
 import type { Ratio } from '../frames/geometry.ts';
+
+/** Metadata of one packet of the video stream. */
+export interface PacketInfo {
+  readonly pts: number | undefined;
+  readonly isKey: boolean;
+  /** False for packets that the edit list hides: decoded because later frames depend on them. */
+  readonly isShown: boolean;
+}
 
 interface ShownSpan {
   /** In seconds. */

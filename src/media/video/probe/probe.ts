@@ -11,13 +11,12 @@ import { effectiveTags } from '../frames/color.ts';
 import { Decoder } from '../frames/decoder.ts';
 import { frameGeometry, type Ratio } from '../frames/geometry.ts';
 import type { FrameFormat } from '../frames/steps.ts';
-import { type Cut, findCuts, MAX_CUTS, type PacketInfo } from './cuts.ts';
 import { type AudioSource, describeAudio } from '../sound/source.ts';
 import { CONVERT_TO_H264, encrypted, undecodable } from '../undecodable.ts';
 import { AudioTrial } from '../sound/trial.ts';
 import { Container } from './container.ts';
 import { isEncryptedFile } from './encryption.ts';
-import { keyframeTimes } from './keyframes.ts';
+import { keyframeTimes, type PacketInfo } from './keyframes.ts';
 import { needsDolbyVision, peakNitsOf } from './hdr.ts';
 import { LargestFrame } from './largest-frame.ts';
 import { readOrientation } from './orientation.ts';
@@ -51,8 +50,6 @@ export interface VideoProbe extends Size {
   readonly audio: AudioSource | null;
   /** True when the file has audio, but none that can be decoded. */
   readonly isAudioDropped?: boolean;
-  /** Places where the video can be cut. Empty when there are none. */
-  readonly cuts: readonly Cut[];
   /** When keyframes are shown, in seconds after the first frame; see `keyframes.ts`. */
   readonly keyframes?: readonly number[];
 }
@@ -132,26 +129,9 @@ function toProbe(parts: ProbeParts): VideoProbe {
     video: source,
     audio,
     ...(isAudioDropped && { isAudioDropped }),
-    cuts: isCuttable(source) ? findCuts(packets, cutSpacing(source)) : [],
     // Each frame of an animation changes the one before it.
     keyframes: format === 'animation' ? [0] : keyframeTimes(packets, source),
   };
-}
-
-/** Cuts closer together than this would only enlarge the probe. */
-const MIN_CUT_SPACING_SECONDS = 1;
-
-function cutSpacing({ start, end, timeBase }: VideoSource): number {
-  const seconds = Math.max(MIN_CUT_SPACING_SECONDS, (end - start) / MAX_CUTS);
-  return (seconds * timeBase.den) / timeBase.num;
-}
-
-/** Decoders with exactly one frame per packet, and with keyframes that decoding can really start from. */
-const CUTTABLE_DECODERS: ReadonlySet<string> = new Set(['h264', 'hevc', 'vp9', 'libdav1d']);
-
-/** Deinterlacing depends on neighboring frames, and Dolby Vision on metadata of earlier frames. */
-function isCuttable({ decoder, interlaced, needsDolbyVision: isDolbyVision }: VideoSource): boolean {
-  return CUTTABLE_DECODERS.has(decoder) && !interlaced && !isDolbyVision;
 }
 
 function describeVideo({ stream, codec, decoder }: DecodableTrack, track: TrackScan, frame: Frame, decoded: Size) {

@@ -5,7 +5,7 @@ import { AV_NOPTS_VALUE, AV_PKT_DATA_ENCRYPTION_INFO, AV_PKT_FLAG_DISCARD } from
 import { Frame, Packet, type Stream } from 'node-av/lib';
 import { assertMaxSide } from '../dimensions.ts';
 import type { Decoder } from '../frames/decoder.ts';
-import type { PacketInfo } from './cuts.ts';
+import type { PacketInfo } from './keyframes.ts';
 import type { LargestFrame } from './largest-frame.ts';
 import type { AudioTrial } from '../sound/trial.ts';
 import { encrypted, undecodable } from '../undecodable.ts';
