@@ -138,15 +138,11 @@ describe('the facts of a render', () => {
     expect(parseFacts(facts, recipe)).toEqual(facts);
   });
 
-  it('a worker of an earlier version reports no warnings', () => {
-    const { warnings: _, ...facts } = FACTS;
-    expect(parseFacts(facts, recipe).warnings).toEqual([]);
-  });
-
   it.each([
     ['facts.width', { height: 21 }],
     ['facts.missingGlyphs', { missingGlyphs: -1 }],
     ['facts.missingGlyphs', { missingGlyphs: 100_001 }],
+    ['facts.warnings', { warnings: undefined }],
     ['facts.warnings', { warnings: many(17, 'upscaled') }],
     ['facts.quality', { quality: 101 }],
     ['facts.quality', { quality: -1 }],
@@ -260,6 +256,7 @@ describe('the probe of a video', () => {
     ['video.pixelFormat', { video: { ...video, pixelFormat: '-yuv420p' } }],
     ['video.peakNits', { video: { ...video, peakNits: 10_001 } }],
     ['audio.action', { audio: { ...audio, action: 'drop' } }],
+    ['keyframes', { keyframes: undefined }],
     ['keyframes', { keyframes: many(2_001, 1) }],
     ['keyframes.0', { keyframes: [-1] }],
     ['keyframes.0', { keyframes: [604_801] }],

@@ -106,7 +106,7 @@ const videoFields = z.object({
   video: videoSourceSchema,
   audio: audioSourceSchema.nullable(),
   isAudioDropped: z.boolean().exactOptional(),
-  keyframes: z.array(z.number().min(0).max(MAX_SECONDS)).max(MAX_KEYFRAMES).exactOptional(),
+  keyframes: z.array(z.number().min(0).max(MAX_SECONDS)).max(MAX_KEYFRAMES),
 });
 
 type VideoFields = z.infer<typeof videoFields>;

@@ -109,11 +109,7 @@ const factsSchema = sizeSchema.extend({
     )
     .max(MAX_BARS),
   missingGlyphs: z.int().min(0).max(MAX_MISSING_GLYPHS),
-  // Workers of an earlier version report none.
-  warnings: z
-    .array(z.enum([...LAYOUT_WARNINGS, ...MEDIA_WARNINGS]))
-    .max(MAX_WARNINGS)
-    .default([]),
+  warnings: z.array(z.enum([...LAYOUT_WARNINGS, ...MEDIA_WARNINGS])).max(MAX_WARNINGS),
   layout: z.array(barReportSchema).max(MAX_BARS).exactOptional(),
   logo: z.object({ left: length, top: length, width: length, height: length }).exactOptional(),
   sourcePixels: z.enum(SOURCE_PIXELS).exactOptional(),

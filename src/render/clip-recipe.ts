@@ -23,8 +23,6 @@ export interface ClipRecipe extends RecipeBase {
 const MOV_BYTES_PER_PIXEL = 0.5;
 /** The other formats store a frame only where something changes. */
 const BYTES_PER_PIXEL = 0.05;
-const ATTEMPT_BASE_MS = 20_000;
-const ATTEMPT_MS_PER_MEGAPIXEL_FRAME = 250;
 
 export function composeClipRecipe(
   canvas: Size,
@@ -45,7 +43,6 @@ export function composeClipRecipe(
     kind: 'clip',
     canvas,
     overlays,
-    attemptMs: Math.round(ATTEMPT_BASE_MS + (ATTEMPT_MS_PER_MEGAPIXEL_FRAME * pixels) / 1e6),
     lastFrame: (frames - 1) / fps,
     durationSeconds: frames / fps,
     fps,

@@ -26,8 +26,12 @@ export function composeCoverRecipe(
   limits: VideoLimits,
   requested: RequestedOutput & { readonly at: number },
 ): CoverRecipe {
-  const { canvas, attemptMs, lastFrame, soundLead, format, video, steps, fit, source, isUpscaled, bounds } =
-    composeVideoRecipe(probe, overlays, limits, requested);
+  const { canvas, lastFrame, soundLead, format, video, steps, fit, source, isUpscaled, bounds } = composeVideoRecipe(
+    probe,
+    overlays,
+    limits,
+    requested,
+  );
   const { at } = requested;
   assertWithin(at, video.end - video.start);
   const output = imageOutput(requested, { isScaled: true, isConverted: true });
@@ -36,7 +40,6 @@ export function composeCoverRecipe(
     kind: 'cover',
     canvas,
     overlays,
-    attemptMs,
     lastFrame,
     format,
     video,
@@ -64,7 +67,6 @@ export function assertWithin(at: number, seconds: number): void {
   );
 }
 
-/** Without a list of keyframes, everything before the cover may have to be decoded. */
-function decodedSeconds({ keyframes = [0] }: VideoProbe, at: number): number {
+function decodedSeconds({ keyframes }: VideoProbe, at: number): number {
   return at - (keyframes.findLast((time) => time <= at) ?? 0);
 }

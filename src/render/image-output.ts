@@ -16,14 +16,10 @@ export type ImageOutput =
       /** The most bytes. Then the best quality that fits replaces the one above. */
       readonly maxBytes?: number;
       /**
-       * Keeps the compressed data of a JPEG outside the bars if its encoding allows it. The quality is for other JPEGs.
+       * The EXIF orientation of a JPEG whose compressed data is kept outside the bars, and turned upright, if its encoding
+       * allows it. The quality is for other JPEGs.
        */
-      readonly keepsSource: boolean;
-      /**
-       * An EXIF orientation from 2 to 8. Like `keepsSource`, but also turns the compressed data upright. Then
-       * `keepsSource` is false, because workers of older versions would leave the image as it is stored.
-       */
-      readonly turnsSource?: number;
+      readonly keptOrientation?: number;
       /** A JPEG that is kept also keeps its color profile, if the colors of bars can be converted to it. */
       readonly keepsProfile?: true;
       /** A JPEG that can't be kept is encoded with its own tables, unless they are too coarse for text. */
@@ -36,13 +32,13 @@ export interface TransparentOutput {
 }
 
 /** EXIF orientation of an image that is stored as it is shown. */
-export const UPRIGHT = 1;
+const UPRIGHT = 1;
 
 export interface SourceFacts {
   readonly isScaled: boolean;
   /** The decoded pixels are converted to sRGB. */
   readonly isConverted: boolean;
-  /** The EXIF orientation, 2 to 8. */
+  /** The EXIF orientation. Upright by default. */
   readonly orientation?: number | undefined;
 }
 
@@ -53,17 +49,15 @@ export function imageOutput(requested: RequestedOutput, source: SourceFacts): Im
 }
 
 function qualityOutput(requested: RequestedOutput, source: SourceFacts): ImageOutput {
-  const { isScaled, isConverted, orientation } = source;
+  const { isScaled, isConverted, orientation = UPRIGHT } = source;
   const format = formatFor('image', requested);
   const { quality, colorSpace = COLOR_SPACES[0] } = requested;
   if (!isLossy(format)) return { format };
   if (format !== 'jpeg') return { format, quality: quality ?? DEFAULT_QUALITY };
-  if (quality !== undefined || isScaled) return { format, quality: quality ?? DEFAULT_QUALITY, keepsSource: false };
-  const keptColors = { keepsProfile: true, likeSource: { orientation: orientation ?? UPRIGHT } } as const;
+  if (quality !== undefined || isScaled) return { format, quality: quality ?? DEFAULT_QUALITY };
+  const keptColors = { keepsProfile: true, likeSource: { orientation } } as const;
   const output = { format, quality: DEFAULT_QUALITY, ...(colorSpace === 'source' && keptColors) };
-  if (isConverted) return { ...output, keepsSource: false };
-  if (orientation === undefined) return { ...output, keepsSource: true };
-  return { ...output, keepsSource: false, turnsSource: orientation };
+  return isConverted ? output : { ...output, keptOrientation: orientation };
 }
 
 export function transparentOutput(requested: RequestedOutput): TransparentOutput {

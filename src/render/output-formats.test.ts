@@ -161,14 +161,6 @@ describe('a JPEG that stays a JPEG', () => {
     expect({ width, height, orientation }).toEqual({ width: 232, height: 320, orientation: undefined });
   });
 
-  it('a JPEG asks workers of older versions, which ignore the turn, to encode it again', async () => {
-    const turned = await sharp(jpeg).withMetadata({ orientation: 3 }).toBuffer();
-    const { output } = composeImageRecipe(await probeImage(turned), OVERLAYS, DEFAULT_IMAGE_LIMITS, {
-      output: { format: 'jpeg' },
-    });
-    expect(output).toMatchObject({ format: 'jpeg', quality: 90, keepsSource: false, turnsSource: 3 });
-  });
-
   it('keeps its color profile, and loses it with the color space srgb', async () => {
     const rendered = async (name: string, colorSpace: 'source' | 'srgb'): Promise<unknown> => {
       const asset = await sharp(jpeg).withIccProfile(name, { attach: true }).toBuffer();

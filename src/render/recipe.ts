@@ -25,11 +25,6 @@ export interface RecipeBase {
   readonly canvas: Size;
   readonly overlays: readonly Overlay[];
   readonly logo?: RecipeLogo;
-  /**
-   * The milliseconds after which a worker of version 0.2.0 gives up an attempt. Later versions watch its progress
-   * instead.
-   */
-  readonly attemptMs: number;
   /** Set for renders with a test key or without a key. */
   readonly watermark?: true;
   /** Seconds from the first frame of a video to its last. Without it, the times of overlays are ignored. */
@@ -89,19 +84,13 @@ export const DEFAULT_IMAGE_LIMITS: ImageLimits = { imagePixels: 50_000_000 };
 /** The maximum side of a JPEG. PNG allows lines of millions of pixels, which are too wide to draw a bar on. */
 const MAX_SIDE = 65_535;
 
-// Several times what a busy two-core machine needs. Only workers of version 0.2.0 use it.
-const ATTEMPT_BASE_MS = 5_000;
-const ATTEMPT_MS_PER_MEGAPIXEL = 250;
-const LAYOUT_MS_PER_BAR = 50;
-
 export function composeTransparentRecipe(
   canvas: Size,
   overlays: readonly Overlay[],
   requested: RequestedOutput = {},
 ): TransparentRecipe {
   assertNoCues(overlays);
-  const output = transparentOutput(requested);
-  return { kind: 'transparent', canvas, overlays, attemptMs: attemptMs(canvas, overlays.length), output };
+  return { kind: 'transparent', canvas, overlays, output: transparentOutput(requested) };
 }
 
 /** Composes the overlay of one frame of a video. */
@@ -111,8 +100,7 @@ export function composeMomentRecipe(
   { lastFrame, milliseconds }: VideoMoment,
 ): TransparentRecipe {
   const output = transparentOutput({});
-  const base = { kind: 'transparent', canvas, overlays, output } as const;
-  return { ...base, attemptMs: attemptMs(canvas, overlays.length), lastFrame, shownAt: milliseconds };
+  return { kind: 'transparent', canvas, overlays, output, lastFrame, shownAt: milliseconds };
 }
 
 /** `lastFrame` makes it the layout of a video. */
@@ -121,12 +109,10 @@ export function composeLayoutRecipe(
   overlays: readonly Overlay[],
   { lastFrame, logo }: { readonly lastFrame?: number | undefined; readonly logo?: RecipeLogo | undefined } = {},
 ): LayoutRecipe {
-  const layoutMs = ATTEMPT_BASE_MS + LAYOUT_MS_PER_BAR * overlays.length;
   return {
     kind: 'layout',
     canvas,
     overlays,
-    attemptMs: layoutMs,
     ...(logo && { logo: withoutImage(logo) }),
     ...(lastFrame !== undefined && { lastFrame }),
   };
@@ -134,7 +120,7 @@ export function composeLayoutRecipe(
 
 /** A font has no canvas. */
 export function composeFontRecipe(): FontRecipe {
-  return { kind: 'font', canvas: { width: 1, height: 1 }, overlays: [], attemptMs: ATTEMPT_BASE_MS };
+  return { kind: 'font', canvas: { width: 1, height: 1 }, overlays: [] };
 }
 
 export interface ImageComposeOptions {
@@ -162,7 +148,6 @@ export function composeImageRecipe(
     kind: 'image',
     canvas,
     overlays,
-    attemptMs: attemptMs(larger(original, canvas), overlays.length),
     decode: {
       maxPixels: limits.imagePixels,
       ignoreProfile: probe.isSrgb,
@@ -225,11 +210,6 @@ function assertSize(canvas: Size, limits: ImageLimits): void {
     const detail = `The image is ${canvas.width}x${canvas.height}; the limit is ${MAX_SIDE} pixels per side. Send a smaller image.`;
     throw new AppError('asset_dimensions_too_large', detail, { limit: { limit: MAX_SIDE, actual: side } });
   }
-}
-
-/** In the worst case, each bar fills the whole canvas with text. */
-function attemptMs({ width, height }: Size, bars: number): number {
-  return Math.round(ATTEMPT_BASE_MS + (ATTEMPT_MS_PER_MEGAPIXEL * (1 + bars) * width * height) / 1e6);
 }
 
 /** A layout needs only the size of the logo. */

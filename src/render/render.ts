@@ -20,7 +20,6 @@ import { spliceBands } from '../raster/jpeg/splice.ts';
 import { readUprightHeaders } from '../raster/jpeg/turn.ts';
 import { drawBands, type DrawnBands } from './bands.ts';
 import { encodeImage, encodeOverlay } from './encode.ts';
-import { type ImageOutput, UPRIGHT } from './image-output.ts';
 import type { BarReport, LogoBox } from './bar-report.ts';
 import type { ImageRecipe, TransparentRecipe } from './recipe.ts';
 import { isFaintOn, needsPhoto } from './photo-contrast.ts';
@@ -81,7 +80,7 @@ async function renderKeepingSource(
   asset: Uint8Array,
   tools: RenderTools,
 ): Promise<Rendered | undefined> {
-  const orientation = keptOrientation(recipe.output);
+  const orientation = recipe.output.format === 'jpeg' ? recipe.output.keptOrientation : undefined;
   const colors = orientation === undefined ? undefined : keptColors(recipe, readUprightHeaders(asset, orientation));
   if (orientation === undefined || colors === undefined) return undefined;
   const stopwatch = new Stopwatch();
@@ -102,12 +101,6 @@ async function renderKeepingSource(
   const isFaint = photo !== undefined && areFaint(photo, recipe.canvas, drawnBars, bands);
   const warnings = isFaint ? uniqueWarnings([...facts.warnings, 'low_contrast']) : facts.warnings;
   return bytes && { bytes, ...recipe.canvas, ...facts, warnings, sourcePixels: 'kept', timings: stopwatch.timings };
-}
-
-/** Returns how the compressed data of the asset is turned if it is kept. */
-function keptOrientation(output: ImageOutput): number | undefined {
-  if (output.format !== 'jpeg') return undefined;
-  return output.keepsSource ? UPRIGHT : output.turnsSource;
 }
 
 interface KeptColors {

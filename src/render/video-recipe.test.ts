@@ -14,6 +14,7 @@ function probe(changes: Partial<VideoProbe> = {}, seconds = 10): VideoProbe {
     claimedSeconds: seconds,
     frameRate: 30,
     audio: null,
+    keyframes: [0],
     video: {
       index: 0,
       codec: 'h264',

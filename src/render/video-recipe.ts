@@ -16,7 +16,7 @@ import type { VideoProbe } from '../media/video/probe/probe.ts';
 import { startOffset } from '../media/video/probe/timing.ts';
 import type { TranscodePlan } from '../media/video/transcode-plan.ts';
 import { cannotFit } from './size-limit.ts';
-import { larger, type RecipeBase, type SoundRecipe } from './recipe.ts';
+import type { RecipeBase, SoundRecipe } from './recipe.ts';
 
 export interface VideoRecipe extends RecipeBase, TranscodePlan {
   readonly kind: 'video';
@@ -54,9 +54,6 @@ const MAX_FRAME_STEP = 8;
 /** Frames and bytes that a render accepts beyond those in the probe. */
 const FRAME_SLACK = 64;
 const BYTES_SLACK = 4_000_000;
-/** Several times what a busy small machine needs. */
-const ATTEMPT_BASE_MS = 20_000;
-const ATTEMPT_MS_PER_MEGAPIXEL_FRAME = 250;
 
 export function composeVideoRecipe(
   probe: VideoProbe,
@@ -79,7 +76,6 @@ export function composeVideoRecipe(
     kind: 'video',
     canvas,
     overlays,
-    attemptMs: attemptMs(larger(canvas, probe), video.frames) + MS_PER_BAR * overlays.length,
     durationSeconds,
     lastFrame: Math.max(0, video.lastStart - video.start),
     format,
@@ -130,9 +126,9 @@ function assertVideoCanFit({ width, height }: Size, frames: number, maxBytes: nu
 
 /** Returns undefined for a video without sound. */
 export function composeSoundRecipe(recipe: VideoRecipe): SoundRecipe | undefined {
-  const { canvas, attemptMs: limitMs, format, audio, offset, durationSeconds: seconds } = recipe;
+  const { canvas, format, audio, offset, durationSeconds: seconds } = recipe;
   if (audio === null) return undefined;
-  return { kind: 'sound', canvas, overlays: [], attemptMs: limitMs, format, audio, offset, seconds };
+  return { kind: 'sound', canvas, overlays: [], format, audio, offset, seconds };
 }
 
 /** Far above any compressed audio. Uncompressed audio is encoded, so it never reaches the output. */
@@ -173,11 +169,4 @@ function limitExceeded(code: ErrorCode, detail: string, limit: number, actual: n
 
 function round(value: number): number {
   return Math.round(value * 100) / 100;
-}
-
-/** Bars with times are laid out and drawn during the attempt. */
-const MS_PER_BAR = 100;
-
-function attemptMs({ width, height }: Size, frames: number): number {
-  return Math.round(ATTEMPT_BASE_MS + (ATTEMPT_MS_PER_MEGAPIXEL_FRAME * frames * width * height) / 1e6);
 }

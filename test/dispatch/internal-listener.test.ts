@@ -23,7 +23,6 @@ const RECIPE = {
   kind: 'transparent',
   canvas: { width: 1, height: 1 },
   overlays: [],
-  attemptMs: 1_000,
   output: { format: 'png' },
 } as const;
 const never = new AbortController().signal;

@@ -44,6 +44,7 @@ export const VIDEO_PROBE: VideoProbe = {
     start: 0,
     end: 2,
   },
+  keyframes: [0],
 };
 
 export const FACTS: RenderFacts = {

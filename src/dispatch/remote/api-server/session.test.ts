@@ -21,7 +21,6 @@ const RENDER = {
       kind: 'transparent',
       canvas: { width: 1, height: 1 },
       overlays: [],
-      attemptMs: 1_000,
       output: { format: 'png' },
     },
   },

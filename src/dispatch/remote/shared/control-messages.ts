@@ -34,7 +34,7 @@ export interface RenderStep {
   readonly attachment?: { readonly bytes: number };
   /** Fonts of the account that the recipe names. The worker fetches those that it doesn't have yet. */
   readonly files?: readonly RemoteFile[];
-  /** True if the API server wants progress reports. Older workers ignore it. */
+  /** True if the API server wants progress reports. */
   readonly wantsProgress?: true;
 }
 

@@ -51,7 +51,7 @@ export interface VideoProbe extends Size {
   /** True when the file has audio, but none that can be decoded. */
   readonly isAudioDropped?: boolean;
   /** When keyframes are shown, in seconds after the first frame; see `keyframes.ts`. */
-  readonly keyframes?: readonly number[];
+  readonly keyframes: readonly number[];
 }
 
 export interface ProbeOptions {
