@@ -13,7 +13,7 @@ import { renderOnImage, renderTransparent, type Rendered } from '../src/render/r
 import { createRenderTools } from '../src/render/renderer-tools.ts';
 import { renderOnVideo } from '../src/render/video.ts';
 import { DEFAULT_VIDEO_LIMITS } from '../src/render/video-recipe.ts';
-import { recipeSchema } from '../src/dispatch/remote/shared/recipe-schema.ts';
+import { recipeSchema } from '../src/render/recipe-schema.ts';
 import { readClip } from './video/clip.ts';
 import { plainClip } from './video/plain-clip.ts';
 import { workDirectory } from './video/render-clip.ts';

@@ -12,6 +12,7 @@ export function sleepingRenderer(renderMs: number, outputBytes: number): Rendere
   const render = async (signal: AbortSignal, { recipe, output: file }: RenderJob): Promise<RenderFacts> => {
     await sleep(renderMs, undefined, { signal });
     await writeFile(file, output);
+    if (!('canvas' in recipe)) throw new Error(`a recipe of kind ${recipe.kind} draws nothing`);
     const bars = recipe.overlays.map(() => ({ top: 0, height: 1 }));
     return { ...recipe.canvas, bars, missingGlyphs: 0, warnings: [], timings: { sleep: renderMs } };
   };

@@ -2,12 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { FACTS, IMAGE_PROBE, VIDEO_PROBE } from '../../test/dispatch/sample-reports.ts';
-import {
-  composeFontRecipe,
-  composeLayoutRecipe,
-  composeTransparentRecipe,
-  DEFAULT_IMAGE_LIMITS,
-} from '../render/recipe.ts';
+import { composeLayoutRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from '../render/recipe.ts';
 import { DEFAULT_VIDEO_LIMITS } from '../render/video-recipe.ts';
 import {
   InvalidReport,
@@ -89,7 +84,7 @@ describe('the report of a layout', () => {
 });
 
 describe('the report of a font', () => {
-  const recipe = composeFontRecipe();
+  const recipe = { kind: 'font' } as const;
 
   it('every detail of a font arrives', () => {
     expect(parseFacts(FONT_FACTS, recipe)).toEqual(FONT_FACTS);

@@ -12,10 +12,11 @@ import { OUT_OF_MEMORY_RETRY_SECONDS } from '../media/memory-shortage.ts';
 import { type AssetFormat, isHeifFormat, KIND_OF_FORMAT } from '../media/sniff.ts';
 import { must } from '../primitives/must.ts';
 import type { AssetProbe, Recipe } from '../render/compose.ts';
+import { NOTHING_DRAWN } from '../render/recipe.ts';
 import type { RenderFacts } from '../render/render.ts';
 import { SOURCE_PIXELS } from '../render/source-pixels.ts';
 import { LAYOUT_WARNINGS, MEDIA_WARNINGS } from '../render/warnings.ts';
-import { imageProbeSchema, sizeSchema, videoProbeSchema } from './probe-schema.ts';
+import { imageProbeSchema, sizeSchema, videoProbeSchema } from '../media/probe-schema.ts';
 import { versionFields } from './remote/shared/protocol.ts';
 import { TASK_FAILURE_CODES, type TaskOf, type TaskResults, type TaskType, type WorkerTask } from './tasks.ts';
 
@@ -220,7 +221,8 @@ export function parseFacts(value: unknown, recipe: Recipe): RenderFacts {
 }
 
 /** One bar per overlay, or per page of one. */
-function barCounts({ overlays }: Recipe): { readonly least: number; readonly most: number } {
+function barCounts(recipe: Recipe): { readonly least: number; readonly most: number } {
+  const overlays = 'overlays' in recipe ? recipe.overlays : [];
   const pages = overlays.map(({ paging, words }) => (paging ? (words?.length ?? 1) : 1));
   return { least: overlays.length, most: pages.reduce((sum, count) => sum + count, 0) };
 }
@@ -228,7 +230,8 @@ function barCounts({ overlays }: Recipe): { readonly least: number; readonly mos
 /** The size in an image's header may differ from that of its pixels. Then the pixels count. */
 function isSizeOf(recipe: Recipe, width: number, height: number): boolean {
   if (recipe.kind === 'image') return width * height <= recipe.decode.maxPixels;
-  return width === recipe.canvas.width && height === recipe.canvas.height;
+  const canvas = 'canvas' in recipe ? recipe.canvas : NOTHING_DRAWN;
+  return width === canvas.width && height === canvas.height;
 }
 
 export function isStepFailureCode(code: ErrorCode): code is (typeof STEP_FAILURE_CODES)[number] {

@@ -9,7 +9,7 @@ import { isVideoFormat } from '../media/sniff.ts';
 import { rethrowAsStorageError } from '../media/work-area.ts';
 import type { AssetProbe } from '../render/compose.ts';
 import { renderLayout } from '../render/layout-report.ts';
-import { composeImageRecipe, type FontRecipe } from '../render/recipe.ts';
+import { composeImageRecipe, NOTHING_DRAWN } from '../render/recipe.ts';
 import { type Rendered, type RenderFacts, renderOnImage, renderTransparent } from '../render/render.ts';
 import { createRenderTools, type RenderTools } from '../render/renderer-tools.ts';
 import type { RenderJob } from './renderer.ts';
@@ -103,7 +103,7 @@ async function render(
   tools: RenderTools,
   { signal, onProgress }: TaskContext,
 ): Promise<RenderFacts> {
-  if (recipe.kind === 'font') return await writeFont(recipe, attachment, output);
+  if (recipe.kind === 'font') return await writeFont(attachment, output);
   tools.fonts.use(files);
   if (recipe.kind === 'layout') return store(await renderLayout(recipe, tools), output);
   if (recipe.kind === 'transparent') return store(await renderTransparent(recipe, tools), output);
@@ -120,21 +120,18 @@ async function render(
   if (recipe.kind === 'sound') {
     const { extractSpeech } = await import('../media/video/sound/speech-track.ts');
     await extractSpeech(recipe, asset.path, output, { signal, onProgress });
-    return { ...recipe.canvas, bars: [], missingGlyphs: 0, warnings: [], timings: {} };
+    return NOTHING_DRAWN;
   }
   const { renderOnVideo } = await import('../render/video.ts');
   return await renderOnVideo(recipe, asset.path, output, tools, { signal, onProgress });
 }
 
 /** Loaded on demand, because few workers ever get a font. */
-async function writeFont({ canvas }: FontRecipe, upload: string | undefined, output: string): Promise<RenderFacts> {
+async function writeFont(upload: string | undefined, output: string): Promise<RenderFacts> {
   if (upload === undefined) throw new Error('a recipe of kind font has no file');
   const { rewriteFont } = await import('../media/font/rewrite.ts');
   const { file, facts: font } = rewriteFont(load(upload));
-  return store(
-    { ...canvas, bars: [], missingGlyphs: 0, warnings: [], font, timings: {}, bytes: Buffer.from(file) },
-    output,
-  );
+  return store({ ...NOTHING_DRAWN, font, bytes: Buffer.from(file) }, output);
 }
 
 // Files are read synchronously, because nothing else runs in this process and the thread pool costs more than these few
@@ -171,5 +168,5 @@ function isLackOfMemory(error: unknown, task: WorkerTask): boolean {
   if (error instanceof AppError && error.code !== 'asset_undecodable') return false;
   if (task.type === 'probe') return isMemoryShort(0);
   const { asset, recipe } = task.job;
-  return asset !== undefined && isMemoryShort(recipe.canvas.width * recipe.canvas.height);
+  return asset !== undefined && isMemoryShort('canvas' in recipe ? recipe.canvas.width * recipe.canvas.height : 0);
 }

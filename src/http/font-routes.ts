@@ -13,7 +13,6 @@ import type { FontDescription } from '../media/font/font-description.ts';
 import { isFontFile, MAX_FONT_BYTES } from '../media/font/font-limits.ts';
 import { rethrowAsStorageError } from '../media/work-area.ts';
 import { must } from '../primitives/must.ts';
-import { composeFontRecipe } from '../render/recipe.ts';
 import type { Keys } from '../store/accounts/keys.ts';
 import type { BrandFile } from '../store/brand/brand-files.ts';
 import type { Admission } from './access/admission.ts';
@@ -128,7 +127,7 @@ async function rewritten(
   }
   const request = { account: caller.accountId, class: 'interactive', budgetMs: deadlineMs, signal, renderId } as const;
   const path = directory.file('font');
-  const job = { recipe: composeFontRecipe(), asset: undefined, attachment: file.path, output: path };
+  const job = { recipe: { kind: 'font' }, asset: undefined, attachment: file.path, output: path } as const;
   try {
     const rendered = await withLease(renderer, request, async (lease) => {
       lease.choose('image');

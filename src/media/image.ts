@@ -11,19 +11,8 @@ import { cmykToSrgb, encodedToSrgb } from './color/to-srgb.ts';
 import { lacksMostData } from './data-bounds.ts';
 import { isMemoryShort, outOfMemory } from './memory-shortage.ts';
 import { hasBrokenPngHeader, PNG_HEADER_LENGTH } from './png-header.ts';
+import type { ImageProbe } from './probe-schema.ts';
 import { withAlphaHint, withoutOpaqueAlpha } from './webp-alpha.ts';
-
-export interface ImageProbe extends Size {
-  readonly kind: 'image';
-  /** True when the image embeds a color profile and that profile is sRGB. */
-  readonly isSrgb: boolean;
-  /** The EXIF orientation, 2 to 8, that turns or mirrors the stored image. Absent if it is upright. */
-  readonly orientation?: number;
-  /** Set when the image decoder alone would get the colors wrong. */
-  readonly color?: ColorConversion;
-  /** Set for HEIC and AVIF, which the decoders for videos decode. */
-  readonly decoder?: 'heif';
-}
 
 export interface DecodedImage extends Size {
   readonly channels: 3 | 4;

@@ -1,5 +1,6 @@
 import { probeHeif } from './heif/still-image.ts';
-import { type ImageProbe, probeImage } from './image.ts';
+import { probeImage } from './image.ts';
+import type { ImageProbe } from './probe-schema.ts';
 import { type AssetFormat, isHeifFormat } from './sniff.ts';
 
 /** Reads the header of an image, whatever decodes its pixels later. */

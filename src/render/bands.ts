@@ -14,7 +14,7 @@ import type { DrawnPages } from '../raster/text-engine.ts';
 import { strokeBar } from '../raster/strokes.ts';
 import { litAt } from './lit-word.ts';
 import { type DrawnLogo, drawLogo, logoPlaceOf, withLogo } from './logo.ts';
-import type { RecipeBase, TransparentRecipe } from './recipe.ts';
+import type { LayoutRecipe, TransparentRecipe } from './recipe.ts';
 import type { RenderTools } from './renderer-tools.ts';
 import type { Stopwatch } from './timing.ts';
 import { type LayoutWarning, layoutWarnings, timingWarnings, uniqueWarnings } from './warnings.ts';
@@ -44,7 +44,7 @@ interface LaidOut extends LayoutFacts {
   readonly warningsOfBars: readonly (readonly LayoutWarning[])[];
 }
 
-type Drawing = Pick<RecipeBase, 'canvas' | 'overlays' | 'logo' | 'watermark' | 'lastFrame' | 'soundLead'> &
+type Drawing = Pick<LayoutRecipe, 'canvas' | 'overlays' | 'logo' | 'watermark' | 'lastFrame' | 'soundLead'> &
   Pick<TransparentRecipe, 'shownAt'>;
 
 /** Lays out everything. Rendering and the layout endpoint both start here, so they agree. */

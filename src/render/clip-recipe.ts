@@ -2,22 +2,14 @@
 
 import type { CaptionClip } from '../caption/clip-field.ts';
 import { formatFor, type RequestedOutput } from '../caption/format-field.ts';
-import type { FormatOf } from '../caption/output-format.ts';
 import type { Overlay } from '../caption/overlay.ts';
 import { AppError } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
 import { assertMaxSide } from '../media/video/dimensions.ts';
-import type { RecipeBase } from './recipe.ts';
+import type { RecipeOf } from './recipe-schema.ts';
 import type { VideoLimits } from './video-recipe.ts';
 
-export interface ClipRecipe extends RecipeBase {
-  readonly kind: 'clip';
-  readonly lastFrame: number;
-  readonly durationSeconds: number;
-  readonly fps: number;
-  readonly frames: number;
-  readonly output: { readonly format: FormatOf<'clip'> };
-}
+export type ClipRecipe = RecipeOf<'clip'>;
 
 /** ProRes has about this many bytes per pixel where there is text, and every frame is stored. */
 const MOV_BYTES_PER_PIXEL = 0.5;

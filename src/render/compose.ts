@@ -5,29 +5,20 @@ import type { OutputFormat } from '../caption/output-format.ts';
 import type { Overlay } from '../caption/overlay.ts';
 import type { RecipeLogo } from './logo.ts';
 import type { Size } from '../layout/geometry.ts';
-import type { ImageProbe } from '../media/image.ts';
+import type { ImageProbe, VideoProbe } from '../media/probe-schema.ts';
 import type { AssetKind } from '../media/sniff.ts';
-import type { VideoProbe } from '../media/video/probe/probe.ts';
-import {
-  composeImageRecipe,
-  composeTransparentRecipe,
-  type FontRecipe,
-  type ImageComposeOptions,
-  type ImageLimits,
-  type ImageRecipe,
-  type LayoutRecipe,
-  type SoundRecipe,
-  type TransparentRecipe,
-} from './recipe.ts';
-import { type ClipRecipe, composeClipRecipe } from './clip-recipe.ts';
-import { composeCoverRecipe, type CoverRecipe } from './cover-recipe.ts';
-import { composeVideoRecipe, type VideoLimits, type VideoRecipe } from './video-recipe.ts';
+import { composeImageRecipe, composeTransparentRecipe, type ImageComposeOptions, type ImageLimits } from './recipe.ts';
+import { composeClipRecipe } from './clip-recipe.ts';
+import { composeCoverRecipe } from './cover-recipe.ts';
+import type { Recipe, RecipeOf } from './recipe-schema.ts';
+import { composeVideoRecipe, type VideoLimits } from './video-recipe.ts';
+
+export type { Recipe } from './recipe-schema.ts';
 
 export type AssetProbe = ImageProbe | VideoProbe;
 export type AssetLimits = ImageLimits & VideoLimits;
 /** A recipe that produces a file. */
-export type RenderRecipe = TransparentRecipe | ImageRecipe | VideoRecipe | CoverRecipe | ClipRecipe;
-export type Recipe = RenderRecipe | LayoutRecipe | SoundRecipe | FontRecipe;
+export type RenderRecipe = RecipeOf<'transparent' | 'image' | 'video' | 'cover' | 'clip'>;
 
 /** The base that captions are drawn on: an asset or an empty canvas. */
 export type BaseLayer = AssetProbe | ({ readonly kind: 'canvas' } & Size);
@@ -82,7 +73,7 @@ function composeForVideo(
   overlays: readonly Overlay[],
   limits: VideoLimits,
   output: RequestedOutput = {},
-): VideoRecipe | CoverRecipe {
+): RecipeOf<'video' | 'cover'> {
   const { at } = output;
   if (at === undefined) return composeVideoRecipe(probe, overlays, limits, output);
   return composeCoverRecipe(probe, overlays, limits, { ...output, at });
@@ -93,7 +84,7 @@ function composeForCanvas(
   overlays: readonly Overlay[],
   limits: VideoLimits,
   output: RequestedOutput = {},
-): TransparentRecipe | ClipRecipe {
+): RecipeOf<'transparent' | 'clip'> {
   const { clip } = output;
   if (clip === undefined) return composeTransparentRecipe(canvas, overlays, output);
   return composeClipRecipe(canvas, overlays, limits, { ...output, clip });

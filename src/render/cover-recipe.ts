@@ -3,21 +3,12 @@
 import type { RequestedOutput } from '../caption/format-field.ts';
 import type { Overlay } from '../caption/overlay.ts';
 import { AppError } from '../errors.ts';
-import type { CoverPlan } from '../media/video/cover.ts';
-import type { VideoProbe } from '../media/video/probe/probe.ts';
-import { assertEncodable, type ImageOutput, imageOutput } from './image-output.ts';
-import type { RecipeBase } from './recipe.ts';
+import type { VideoProbe } from '../media/probe-schema.ts';
+import { assertEncodable, imageOutput } from './image-output.ts';
+import type { RecipeOf } from './recipe-schema.ts';
 import { composeVideoRecipe, type VideoLimits } from './video-recipe.ts';
 
-export interface CoverRecipe extends RecipeBase, CoverPlan {
-  readonly kind: 'cover';
-  readonly lastFrame: number;
-  /** The time of the cover in milliseconds after the first frame. */
-  readonly shownAt: number;
-  /** Seconds of video that have to be decoded, from the keyframe before the cover. */
-  readonly decodedSeconds: number;
-  readonly output: ImageOutput;
-}
+export type CoverRecipe = RecipeOf<'cover'>;
 
 /** The limits are those of a render of the whole video. */
 export function composeCoverRecipe(

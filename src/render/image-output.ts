@@ -1,35 +1,14 @@
 // The encoding of an image or a transparent overlay, as part of its recipe.
 
 import { formatFor, type RequestedOutput } from '../caption/format-field.ts';
-import { COLOR_SPACES, type FormatOf, isLossy, type LossyFormat, OUTPUT_FORMATS } from '../caption/output-format.ts';
+import { COLOR_SPACES, isLossy, OUTPUT_FORMATS } from '../caption/output-format.ts';
 import { DEFAULT_QUALITY } from '../caption/request-fields.ts';
 import type { Size } from '../layout/geometry.ts';
 import { AppError } from '../errors.ts';
+import type { RecipeOf } from './recipe-schema.ts';
 import { assertImageCanFit } from './size-limit.ts';
 
-export type ImageOutput =
-  | { readonly format: Exclude<FormatOf<'image'>, LossyFormat> }
-  | { readonly format: Exclude<LossyFormat, 'jpeg'>; readonly quality: number; readonly maxBytes?: number }
-  | {
-      readonly format: 'jpeg';
-      readonly quality: number;
-      /** The most bytes. Then the best quality that fits replaces the one above. */
-      readonly maxBytes?: number;
-      /**
-       * The EXIF orientation of a JPEG whose compressed data is kept outside the bars, and turned upright, if its encoding
-       * allows it. The quality is for other JPEGs.
-       */
-      readonly keptOrientation?: number;
-      /** A JPEG that is kept also keeps its color profile, if the colors of bars can be converted to it. */
-      readonly keepsProfile?: true;
-      /** A JPEG that can't be kept is encoded with its own tables, unless they are too coarse for text. */
-      readonly likeSource?: { readonly orientation: number };
-    };
-
-/** The output of a transparent overlay. Every format is lossless here. */
-export interface TransparentOutput {
-  readonly format: FormatOf<'canvas'>;
-}
+export type ImageOutput = RecipeOf<'image'>['output'];
 
 /** EXIF orientation of an image that is stored as it is shown. */
 const UPRIGHT = 1;
@@ -60,7 +39,7 @@ function qualityOutput(requested: RequestedOutput, source: SourceFacts): ImageOu
   return isConverted ? output : { ...output, keptOrientation: orientation };
 }
 
-export function transparentOutput(requested: RequestedOutput): TransparentOutput {
+export function transparentOutput(requested: RequestedOutput): RecipeOf<'transparent'>['output'] {
   return { format: formatFor('canvas', requested) };
 }
 

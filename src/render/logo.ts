@@ -1,6 +1,5 @@
 // The logo of a render: where it goes, and its pixels, which are drawn once for all frames of a video.
 
-import type { RequestedLogo } from '../caption/logo.ts';
 import type { Overlay } from '../caption/overlay.ts';
 import type { Size } from '../layout/geometry.ts';
 import type { Layout } from '../layout/layout.ts';
@@ -9,14 +8,10 @@ import { marginsFor } from '../layout/safe-area.ts';
 import { must } from '../primitives/must.ts';
 import { type Band, compositeBand } from '../raster/band.ts';
 import { type PlanarBand, toPlanarBand } from '../raster/planar.ts';
+import type { RecipeOf } from './recipe-schema.ts';
 
 /** A logo as part of a recipe. */
-export interface RecipeLogo extends Omit<RequestedLogo, 'id'> {
-  /** The size of the image in pixels. */
-  readonly pixels: Size;
-  /** The image itself, as Base64 of a PNG in sRGB. Absent where nothing is drawn. */
-  readonly png?: string;
-}
+export type RecipeLogo = NonNullable<RecipeOf<'layout'>['logo']>;
 
 /** A logo at the size at which it is shown: straight RGBA, row by row. */
 export interface DrawnLogo extends Pick<LogoPlace, 'left' | 'top' | 'width' | 'height'> {

@@ -1,6 +1,4 @@
-// A recipe contains every decision about a render. Pure functions compute it from the request, the probe and the limits
-// of the caller before the render starts. It is plain JSON, so it can run in this process, in a worker process or on
-// another machine.
+// Composes the recipes of images, transparent overlays, layouts and fonts.
 
 import type { RequestedOutput } from '../caption/format-field.ts';
 import { assertNoCues } from '../caption/captions-field.ts';
@@ -8,41 +6,15 @@ import type { Overlay } from '../caption/overlay.ts';
 import { AppError } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
 import { assertEnlargement, placeInto } from '../layout/fit.ts';
-import type { DecodePlan, ImageProbe } from '../media/image.ts';
-import type { ImageSurround } from '../media/surround.ts';
-import type { SpeechPlan } from '../media/video/sound/speech-track.ts';
+import type { DecodePlan } from '../media/image.ts';
+import type { ImageProbe } from '../media/probe-schema.ts';
 import type { RecipeLogo } from './logo.ts';
-import {
-  assertEncodable,
-  type ImageOutput,
-  imageOutput,
-  type TransparentOutput,
-  transparentOutput,
-} from './image-output.ts';
+import { assertEncodable, imageOutput, transparentOutput } from './image-output.ts';
+import type { RecipeOf } from './recipe-schema.ts';
 
-export interface RecipeBase {
-  /** The size of the output, upright. */
-  readonly canvas: Size;
-  readonly overlays: readonly Overlay[];
-  readonly logo?: RecipeLogo;
-  /** Set for renders with a test key or without a key. */
-  readonly watermark?: true;
-  /** Seconds from the first frame of a video to its last. Without it, the times of overlays are ignored. */
-  readonly lastFrame?: number;
-  /** How long the sound of a video plays before its first frame, in seconds. The times of cues count from the sound. */
-  readonly soundLead?: number;
-  /** The size of the asset, if it is fitted into the canvas. */
-  readonly source?: Size;
-  /** Set for an asset that is enlarged so much that it looks soft. */
-  readonly isUpscaled?: true;
-}
-
-export interface TransparentRecipe extends RecipeBase {
-  readonly kind: 'transparent';
-  readonly output: TransparentOutput;
-  /** The time of a video frame in milliseconds. Only its bars are drawn, but all are laid out. */
-  readonly shownAt?: number;
-}
+export type TransparentRecipe = RecipeOf<'transparent'>;
+export type LayoutRecipe = RecipeOf<'layout'>;
+export type ImageRecipe = RecipeOf<'image'>;
 
 /** A frame of a video that hasn't been uploaded. */
 export interface VideoMoment {
@@ -51,28 +23,8 @@ export interface VideoMoment {
   readonly milliseconds: number;
 }
 
-/** Only lays out the captions; see `layout-report.ts`. */
-export interface LayoutRecipe extends RecipeBase {
-  readonly kind: 'layout';
-}
-
-/** Only extracts the sound of a video, for speech recognition; see `speech-track.ts`. */
-export interface SoundRecipe extends RecipeBase, SpeechPlan {
-  readonly kind: 'sound';
-}
-
-/** Only writes a font anew that was uploaded; see `media/font/rewrite.ts`. */
-export interface FontRecipe extends RecipeBase {
-  readonly kind: 'font';
-}
-
-export interface ImageRecipe extends RecipeBase {
-  readonly kind: 'image';
-  readonly decode: DecodePlan;
-  /** What surrounds an image that is smaller than the canvas. */
-  readonly surround?: ImageSurround;
-  readonly output: ImageOutput;
-}
+/** The facts of a recipe that draws nothing. */
+export const NOTHING_DRAWN = { width: 1, height: 1, bars: [], missingGlyphs: 0, warnings: [], timings: {} } as const;
 
 /** The image limits of the caller's plan. */
 export interface ImageLimits {
@@ -116,11 +68,6 @@ export function composeLayoutRecipe(
     ...(logo && { logo: withoutImage(logo) }),
     ...(lastFrame !== undefined && { lastFrame }),
   };
-}
-
-/** A font has no canvas. */
-export function composeFontRecipe(): FontRecipe {
-  return { kind: 'font', canvas: { width: 1, height: 1 }, overlays: [] };
 }
 
 export interface ImageComposeOptions {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../errors.ts';
 import { UPRIGHT } from '../media/video/probe/orientation.ts';
-import type { VideoProbe } from '../media/video/probe/probe.ts';
+import type { VideoProbe } from '../media/probe-schema.ts';
 import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, type VideoLimits } from './video-recipe.ts';
 
 function probe(changes: Partial<VideoProbe> = {}, seconds = 10): VideoProbe {

@@ -12,22 +12,12 @@ import { decoderPixels, assertMaxSide } from '../media/video/dimensions.ts';
 import { encoderSettings } from '../media/video/frames/encoding.ts';
 import { fitSteps } from '../media/video/frames/fit-steps.ts';
 import { filterSteps } from '../media/video/frames/steps.ts';
-import type { VideoProbe } from '../media/video/probe/probe.ts';
+import type { VideoProbe } from '../media/probe-schema.ts';
 import { startOffset } from '../media/video/probe/timing.ts';
-import type { TranscodePlan } from '../media/video/transcode-plan.ts';
 import { cannotFit } from './size-limit.ts';
-import type { RecipeBase, SoundRecipe } from './recipe.ts';
+import type { RecipeOf } from './recipe-schema.ts';
 
-export interface VideoRecipe extends RecipeBase, TranscodePlan {
-  readonly kind: 'video';
-  readonly canvas: Size;
-  readonly durationSeconds: number;
-  readonly lastFrame: number;
-  /** True if the source has audio, but none that can be decoded. */
-  readonly isAudioDropped?: boolean;
-  /** The most bytes of the output. */
-  readonly maxBytes?: number;
-}
+export type VideoRecipe = RecipeOf<'video'>;
 
 /** The video limits of the caller's plan. */
 export interface VideoLimits {
@@ -125,10 +115,9 @@ function assertVideoCanFit({ width, height }: Size, frames: number, maxBytes: nu
 }
 
 /** Returns undefined for a video without sound. */
-export function composeSoundRecipe(recipe: VideoRecipe): SoundRecipe | undefined {
-  const { canvas, format, audio, offset, durationSeconds: seconds } = recipe;
-  if (audio === null) return undefined;
-  return { kind: 'sound', canvas, overlays: [], format, audio, offset, seconds };
+export function composeSoundRecipe(recipe: VideoRecipe): RecipeOf<'sound'> | undefined {
+  const { format, audio, offset, durationSeconds: seconds } = recipe;
+  return audio === null ? undefined : { kind: 'sound', format, audio, offset, seconds };
 }
 
 /** Far above any compressed audio. Uncompressed audio is encoded, so it never reaches the output. */

@@ -7,7 +7,7 @@ import type { Bar, Layout } from '../layout/layout.ts';
 import { isLowContrast } from '../layout/look.ts';
 import { must } from '../primitives/must.ts';
 import { scaleFor, style } from '../layout/style.ts';
-import type { Recipe } from './compose.ts';
+import type { RenderRecipe } from './compose.ts';
 
 /** Warnings about captions, known before anything is drawn. `strict` turns these into an error. */
 export const LAYOUT_WARNINGS = [
@@ -97,7 +97,7 @@ export function timingWarnings(overlay: Overlay, page: Overlay, lastFrame: numbe
 }
 
 /** Returns the warnings that follow from the recipe alone. */
-export function mediaWarnings(recipe: Recipe): readonly MediaWarning[] {
+export function mediaWarnings(recipe: RenderRecipe): readonly MediaWarning[] {
   const warnings: MediaWarning[] = [];
   const isVideo = recipe.kind === 'video' || recipe.kind === 'cover';
   if (isVideo && recipe.video.tags.transfer !== 'sdr') warnings.push('hdr_tonemapped');

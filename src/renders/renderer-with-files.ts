@@ -62,7 +62,7 @@ export class RendererWithFiles implements Renderer {
     job: RenderJob,
     render: (job: RenderJob) => Promise<RenderFacts>,
   ): Promise<RenderFacts> {
-    const ids = ownFontsOf(job.recipe.overlays);
+    const ids = 'overlays' in job.recipe ? ownFontsOf(job.recipe.overlays) : [];
     if (ids.length === 0) return await render(job);
     const found = await Promise.all(ids.map(async (id) => await this.#find(account, id)));
     return await this.#held(found, signal, async (files) => await render({ ...job, files }));

@@ -15,7 +15,7 @@ import type { UnpaidTranscripts } from '../limits/unpaid-transcripts.ts';
 import type { Asset } from '../media/asset.ts';
 import type { LazyDirectory } from '../media/work-area.ts';
 import type { BaseLayer } from '../render/compose.ts';
-import type { SoundRecipe } from '../render/recipe.ts';
+import type { RecipeOf } from '../render/recipe-schema.ts';
 import type { RenderWarning } from '../render/warnings.ts';
 import { sampleTranscript } from './sample-transcript.ts';
 
@@ -104,7 +104,7 @@ export class RenderSpeech {
     this.#isTranscribed = false;
   }
 
-  async captions(tools: SpeechTools, sound: SoundRecipe): Promise<SpokenCaptions> {
+  async captions(tools: SpeechTools, sound: RecipeOf<'sound'>): Promise<SpokenCaptions> {
     const { speech, caller } = this.#render;
     const isSample = caller.mode === 'test';
     const transcript = isSample ? sampleTranscript(sound.seconds) : await this.#transcript(tools, sound);
@@ -116,7 +116,7 @@ export class RenderSpeech {
   }
 
   /** The transcript is kept at once, so that a crash afterwards doesn't cost another one. */
-  async #transcript(tools: SpeechTools, sound: SoundRecipe): Promise<SpokenTranscript> {
+  async #transcript(tools: SpeechTools, sound: RecipeOf<'sound'>): Promise<SpokenTranscript> {
     const { caller, isReplay, kept } = this.#render;
     if (kept?.transcript) return kept.transcript;
     this.#unpaid.assertFew(caller);
@@ -131,7 +131,7 @@ export class RenderSpeech {
     return transcript;
   }
 
-  async #transcribe({ lease, directory, signal, asset, onWaiting }: SpeechTools, sound: SoundRecipe) {
+  async #transcribe({ lease, directory, signal, asset, onWaiting }: SpeechTools, sound: RecipeOf<'sound'>) {
     await directory.make();
     const file = directory.file('sound');
     try {

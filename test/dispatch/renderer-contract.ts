@@ -11,7 +11,7 @@ import { type Lease, type Renderer, withLease } from '../../src/dispatch/rendere
 import { type Asset, createAsset } from '../../src/media/asset.ts';
 import type { AssetFormat } from '../../src/media/sniff.ts';
 import { type AssetLimits, composeRecipe, type BaseLayer } from '../../src/render/compose.ts';
-import { composeFontRecipe, composeLayoutRecipe, DEFAULT_IMAGE_LIMITS } from '../../src/render/recipe.ts';
+import { composeLayoutRecipe, DEFAULT_IMAGE_LIMITS } from '../../src/render/recipe.ts';
 import { DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
 import { decode, noisyJpeg, plainPng } from '../pictures.ts';
 import { until } from '../running-server.ts';
@@ -81,7 +81,7 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
     const written = newPath();
     const { font } = await lease(
       async (opened) =>
-        await opened.render({ recipe: composeFontRecipe(), asset: undefined, attachment: upload, output: written }),
+        await opened.render({ recipe: { kind: 'font' }, asset: undefined, attachment: upload, output: written }),
     );
     expect(font).toMatchObject({ family: 'Bangers', characters: 555 });
     const bytes = readFileSync(written);
@@ -104,7 +104,7 @@ export function rendererContract(start: () => Promise<RendererUnderTest>): void 
   it('refuses a damaged font', async () => {
     const upload = newPath();
     writeFileSync(upload, 'OTTO and nothing else');
-    const job = { recipe: composeFontRecipe(), asset: undefined, attachment: upload, output: newPath() };
+    const job = { recipe: { kind: 'font' }, asset: undefined, attachment: upload, output: newPath() } as const;
     const refused = lease(async (opened) => await opened.render(job));
     await expect(refused).rejects.toMatchObject({ code: 'asset_undecodable' });
   });

@@ -59,7 +59,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     tests: ['src/fetch/addresses.test.ts', 'src/fetch/fetch-policy.test.ts'],
   },
   reports: {
-    files: ['src/dispatch/reports.ts', 'src/dispatch/probe-schema.ts'],
+    files: ['src/dispatch/reports.ts', 'src/media/probe-schema.ts'],
     tests: ['src/dispatch/*reports.test.ts'],
   },
 };

@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream';
 import { AppError } from '../../src/errors.ts';
 import type { Lease, LeaseRequest, Renderer, RenderJob } from '../../src/dispatch/renderer.ts';
+import { NOTHING_DRAWN } from '../../src/render/recipe.ts';
 import type { RenderFacts } from '../../src/render/render.ts';
 import type { ObjectEntry, ObjectStorage } from '../../src/storage/object-storage.ts';
 import type { ClaimedDelivery, WebhookAttempt } from '../../src/store/webhooks/webhook.ts';
@@ -68,12 +69,12 @@ export class SimulatedRenderer implements Renderer {
 }
 
 function isDamaged({ recipe }: RenderJob): boolean {
-  return recipe.overlays.some(({ text }) => text === 'damaged');
+  return 'overlays' in recipe && recipe.overlays.some(({ text }) => text === 'damaged');
 }
 
 function factsOf({ recipe }: RenderJob): RenderFacts {
-  const { width, height } = recipe.kind === 'image' ? { width: 1, height: 1 } : recipe.canvas;
-  return { width, height, bars: [], missingGlyphs: 0, warnings: [], timings: {} };
+  const size = recipe.kind !== 'image' && 'canvas' in recipe ? recipe.canvas : {};
+  return { ...NOTHING_DRAWN, ...size };
 }
 
 /** Objects by name. It survives every crash. */

@@ -9,7 +9,8 @@ import { filterSteps, toneMappingOf } from '../../src/media/video/frames/steps.t
 import { ToneMapper } from '../../src/media/video/frames/tone-mapper.ts';
 import { Container } from '../../src/media/video/probe/container.ts';
 import { UPRIGHT } from '../../src/media/video/probe/orientation.ts';
-import { probeVideo, type VideoSource } from '../../src/media/video/probe/probe.ts';
+import type { VideoSource } from '../../src/media/probe-schema.ts';
+import { probeVideo } from '../../src/media/video/probe/probe.ts';
 import { filterColorOptions, writeColorTags } from '../../src/media/video/probe/tags.ts';
 import { must } from '../../src/primitives/must.ts';
 import { hasSharedMedia, sharedMedia } from '../shared-media.ts';

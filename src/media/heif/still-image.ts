@@ -2,7 +2,7 @@
 
 import type { Size } from '../../layout/geometry.ts';
 import type { ColorConversion } from '../color/conversion.ts';
-import type { ImageProbe } from '../image.ts';
+import type { ImageProbe } from '../probe-schema.ts';
 import { type ColorDescription, colorsOf, toSrgbOf } from './color-description.ts';
 import { turnsByExif } from './exif-orientation.ts';
 import { type PixelMap, translation, wholeOf } from './geometry.ts';

@@ -2,11 +2,10 @@
 
 import type { Fit } from '../../caption/fit.ts';
 import type { Size } from '../../layout/geometry.ts';
+import type { AudioSource, VideoSource } from '../probe-schema.ts';
 import type { VideoFormat } from '../sniff.ts';
 import type { EncoderSettings } from './frames/encoding.ts';
 import type { FilterStep } from './frames/steps.ts';
-import type { VideoSource } from './probe/probe.ts';
-import type { AudioSource } from './sound/source.ts';
 
 /** Every decision about a transcode, made in advance. Plain JSON. */
 export interface TranscodePlan {

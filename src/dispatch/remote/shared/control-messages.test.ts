@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { IMAGE_PROBE, VIDEO_PROBE } from '../../../../test/dispatch/sample-reports.ts';
 import { type AssetLimits, composeRecipe, type Recipe } from '../../../render/compose.ts';
-import { composeFontRecipe, DEFAULT_IMAGE_LIMITS } from '../../../render/recipe.ts';
+import { DEFAULT_IMAGE_LIMITS } from '../../../render/recipe.ts';
 import { DEFAULT_VIDEO_LIMITS, type VideoRecipe } from '../../../render/video-recipe.ts';
 import { type ControlMessage, parseControlMessage, type Step } from './control-messages.ts';
 
@@ -34,7 +34,7 @@ describe('a control message', () => {
     ['an image', messageOf(render(composeRecipe(IMAGE_PROBE, OVERLAYS, LIMITS)))],
     ['a video with a watermark', messageOf(render(recipe))],
     ['a silent video', messageOf(render({ ...recipe, audio: null }))],
-    ['a font', messageOf({ type: 'render', recipe: composeFontRecipe(), attachment: { bytes: 5 } })],
+    ['a font', messageOf({ type: 'render', recipe: { kind: 'font' }, attachment: { bytes: 5 } })],
   ])('a control message loses nothing on its way: %s', (_what, message) => {
     expect(parseControlMessage(JSON.stringify(message))).toEqual(message);
   });

@@ -10,8 +10,8 @@ import { assertMaxSide, decoderPixels } from '../dimensions.ts';
 import { effectiveTags } from '../frames/color.ts';
 import { Decoder } from '../frames/decoder.ts';
 import { frameGeometry, type Ratio } from '../frames/geometry.ts';
-import type { FrameFormat } from '../frames/steps.ts';
-import { type AudioSource, describeAudio } from '../sound/source.ts';
+import type { AudioSource, VideoProbe, VideoSource } from '../../probe-schema.ts';
+import { describeAudio } from '../sound/source.ts';
 import { CONVERT_TO_H264, encrypted, undecodable } from '../undecodable.ts';
 import { AudioTrial } from '../sound/trial.ts';
 import { Container } from './container.ts';
@@ -23,36 +23,6 @@ import { readOrientation } from './orientation.ts';
 import { scan, type TrackScan } from './scan.ts';
 import { readColorTags } from './tags.ts';
 import { audioCandidates, type DecodableTrack, audioStreams, selectVideoTrack } from './tracks.ts';
-
-export interface VideoSource extends FrameFormat {
-  readonly index: number;
-  readonly codec: string;
-  readonly decoder: string;
-  readonly timeBase: Ratio;
-  /** Presentation times in seconds: the start of the first frame, the start of the last one, and its end. */
-  readonly start: number;
-  readonly lastStart: number;
-  readonly end: number;
-  readonly frames: number;
-  /** Bits per second, from the sizes of the packets. */
-  readonly bitRate: number;
-}
-
-/** Width and height are those of the output: upright, with square pixels and even sides. */
-export interface VideoProbe extends Size {
-  readonly kind: 'video';
-  readonly format: VideoFormat;
-  readonly durationSeconds: number;
-  /** The duration in the header or that of the packets, whichever is longer. */
-  readonly claimedSeconds: number;
-  readonly frameRate: number;
-  readonly video: VideoSource;
-  readonly audio: AudioSource | null;
-  /** True when the file has audio, but none that can be decoded. */
-  readonly isAudioDropped?: boolean;
-  /** When keyframes are shown, in seconds after the first frame; see `keyframes.ts`. */
-  readonly keyframes: readonly number[];
-}
 
 export interface ProbeOptions {
   /** Larger frames are rejected before they are decoded. */

@@ -9,7 +9,7 @@ import type { Ratio } from '../frames/geometry.ts';
 import type { MediaOutput } from '../output.ts';
 import { type AacFormat, aacFormat } from './aac.ts';
 import { AudioFilterGraph } from './filter-graph.ts';
-import type { AudioSource } from './source.ts';
+import type { AudioSource } from '../../probe-schema.ts';
 import type { AudioTrack } from './track.ts';
 
 /** The frame size of AAC. */

@@ -4,7 +4,7 @@ import { AV_NOPTS_VALUE, AV_PKT_FLAG_DISCARD } from 'node-av/constants';
 import type { Packet, Stream } from 'node-av/lib';
 import type { MediaOutput } from '../output.ts';
 import { EncodedAudioTrack } from './encoder.ts';
-import type { AudioSource } from './source.ts';
+import type { AudioSource } from '../../probe-schema.ts';
 import type { AudioTrack } from './track.ts';
 
 /** Opens the audio track. Subtracts `offset` seconds from every timestamp, as for the video track. */

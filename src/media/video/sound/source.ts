@@ -1,19 +1,9 @@
 // Selects the audio track and decides whether to copy it or to encode it as AAC. Audio is copied when all MP4 players
 // support it as it is.
 
+import type { AudioSource } from '../../probe-schema.ts';
 import type { TrackScan } from '../probe/scan.ts';
 import type { DecodableTrack } from '../probe/tracks.ts';
-
-export interface AudioSource {
-  readonly index: number;
-  readonly codec: string;
-  readonly decoder: string;
-  readonly action: 'copy' | 'encode';
-  readonly sampleRate: number;
-  readonly channels: number;
-  readonly start: number;
-  readonly end: number;
-}
 
 /** Describes the first track that has packets, isn't encrypted and declares a valid format. */
 export function describeAudio(

@@ -12,7 +12,7 @@ import type { TranscodeOptions } from '../transcode-plan.ts';
 import { undecodable } from '../undecodable.ts';
 import type { VideoFormat } from '../../sniff.ts';
 import { AudioFilterGraph, type AudioFormat } from './filter-graph.ts';
-import type { AudioSource } from './source.ts';
+import type { AudioSource } from '../../probe-schema.ts';
 import type { AudioTrack } from './track.ts';
 import { BYTES_PER_SAMPLE, SPEECH_RATE, WAV_HEADER_BYTES } from './wav-format.ts';
 

@@ -2,7 +2,7 @@
 // worker itself refuses an asset beyond the caller's limits, so numbers beyond them never get here.
 
 import { z } from 'zod';
-import { ALLOWED_DECODERS, AUDIO_DECODERS, VIDEO_DECODERS } from '../media/video/probe/decoders.ts';
+import { ALLOWED_DECODERS, AUDIO_DECODERS, VIDEO_DECODERS } from './video/probe/decoders.ts';
 
 /** The longest side that an image may have, and far more than a video may. */
 const MAX_SIDE = 65_535;
@@ -39,10 +39,12 @@ export const videoSourceSchema = z.object({
   codec: z.enum(Object.keys(VIDEO_DECODERS)),
   decoder,
   timeBase: z.object({ num: z.int().min(1).max(MAX_INT32), den: z.int().min(1).max(MAX_INT32) }),
+  /** Presentation times in seconds: the start of the first frame, the start of the last one, and its end. */
   start: timestamp,
   lastStart: timestamp,
   end: timestamp,
   frames: z.int().min(1).max(MAX_FRAMES),
+  /** Bits per second, from the sizes of the packets. */
   bitRate: z.number().min(0).max(MAX_BIT_RATE),
   decoded: sizeSchema,
   square: sizeSchema,
@@ -78,7 +80,7 @@ export const colorConversionSchema = z.discriminatedUnion('from', [
     bits: z.literal([8, 16]),
     encoding: z.object({
       transfer: z.union([z.enum(['srgb', 'pq', 'hlg']), z.number().positive()]),
-      chromaticities: z.array(z.number().min(0).max(1)).length(8),
+      chromaticities: z.array(z.number().min(0).max(1)).length(8).readonly(),
     }),
   }),
 ]);
@@ -89,40 +91,51 @@ export const imageProbeSchema = z.object({
   kind: z.literal('image'),
   width: side,
   height: side,
+  /** True when the image embeds a color profile and that profile is sRGB. */
   isSrgb: z.boolean(),
+  /** The EXIF orientation, 2 to 8, that turns or mirrors the stored image. Absent if it is upright. */
   orientation: z.int().min(2).max(8).exactOptional(),
+  /** Set when the image decoder alone would get the colors wrong. */
   color: colorConversionSchema.exactOptional(),
+  /** Set for HEIC and AVIF, which the decoders for videos decode. */
   decoder: imageDecoderSchema.exactOptional(),
 });
 
 const videoFields = z.object({
   kind: z.literal('video'),
   format: videoFormatSchema,
+  /** Width and height are those of the output: upright, with square pixels and even sides. */
   width: side,
   height: side,
   durationSeconds: secondsSchema,
+  /** The duration in the header or that of the packets, whichever is longer. */
   claimedSeconds: secondsSchema,
   frameRate: frameRateSchema,
   video: videoSourceSchema,
   audio: audioSourceSchema.nullable(),
+  /** True when the file has audio, but none that can be decoded. */
   isAudioDropped: z.boolean().exactOptional(),
-  keyframes: z.array(z.number().min(0).max(MAX_SECONDS)).max(MAX_KEYFRAMES),
+  /** When keyframes are shown, in seconds after the first frame; see `keyframes.ts`. */
+  keyframes: z.array(z.number().min(0).max(MAX_SECONDS)).max(MAX_KEYFRAMES).readonly(),
 });
-
-type VideoFields = z.infer<typeof videoFields>;
 
 /** The caller's limits apply to `claimedSeconds` and the canvas, so no other field may exceed these two. */
 export const videoProbeSchema = videoFields
   .refine(isWithinClaimedSeconds, { path: ['claimedSeconds'], error: 'is shorter than the tracks' })
   .refine(hasCanvasOfSource, { path: ['width'], error: "doesn't match the source" });
 
-function isWithinClaimedSeconds({ claimedSeconds, durationSeconds, video, audio }: VideoFields): boolean {
+function isWithinClaimedSeconds({ claimedSeconds, durationSeconds, video, audio }: VideoProbe): boolean {
   const start = Math.min(video.start, audio?.start ?? video.start);
   const end = Math.max(video.end, audio?.end ?? video.end);
   return durationSeconds <= claimedSeconds && end - start <= claimedSeconds;
 }
 
-function hasCanvasOfSource({ width, height, video: { square, orientation } }: VideoFields): boolean {
+function hasCanvasOfSource({ width, height, video: { square, orientation } }: VideoProbe): boolean {
   const [across, down] = orientation.transpose ? [square.height, square.width] : [square.width, square.height];
   return width === across && height === down;
 }
+
+export type VideoProbe = z.infer<typeof videoFields>;
+export type VideoSource = z.infer<typeof videoSourceSchema>;
+export type AudioSource = z.infer<typeof audioSourceSchema>;
+export type ImageProbe = z.infer<typeof imageProbeSchema>;
