@@ -1,11 +1,13 @@
-// The attack on a watermark: enlarge the canvas on any side, render with a test key, and crop the result. The mark must
-// still be on all parts of the image and on every line of text.
+// Two attacks on a watermark. The first enlarges the canvas on any side, renders with a test key, and crops the result: the mark
+// must still be on all parts of the image and on every line of text. The second renders a caption several times in one file and
+// takes each pixel of its letters from a copy without a mark there: all copies must have the mark at the same places.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import sharp from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Overlay } from '../src/caption/overlay.ts';
 import type { CaptionStyle } from '../src/caption/style.ts';
+import { STYLE_PRESETS, type StylePreset } from '../src/caption/style-presets.ts';
 import { probeImage } from '../src/media/image.ts';
 import { strokesFor } from '../src/layout/watermark.ts';
 import { must } from '../src/primitives/must.ts';
@@ -185,6 +187,115 @@ describe('after padding and cropping, the watermark is on the image and on every
   });
 });
 
+/** A color that nothing else has, so letters can be told from what is around them. */
+const INK = [255, 238, 0] as const;
+const INK_COLOR = '#ffee00';
+/** Greater than the coding noise of a video. */
+const NOISE = 20;
+
+/** How high the pixels of letters above their baseline are that the watermark hides in all these lines, in 200ths of an em. */
+async function hiddenInAll(canvas: typeof IMAGE, overlays: readonly Overlay[], render: RenderKey): Promise<number[]> {
+  const letters = await decode((await renderTransparent(composeTransparentRecipe(canvas, overlays), tools)).bytes);
+  const [live, test] = [await render(false), await render(true)];
+  const { layout } = await layOut({ canvas, overlays }, tools, new Stopwatch());
+  const isInk = (at: number): boolean =>
+    INK.every((value, channel) => letters.data[at * 4 + channel] === value) && letters.data[at * 4 + 3] === 255;
+  const isHidden = (at: number): boolean =>
+    Array.from({ length: test.channels }, (_, channel) => at * test.channels + channel).some(
+      (index) => Math.abs((live.data[index] ?? 0) - (test.data[index] ?? 0)) > NOISE,
+    );
+  const isRowHidden = (row: number, from: number, to: number): boolean => {
+    const columns = Array.from({ length: to - from }, (_, index) => row * canvas.width + from + index);
+    const ink = columns.filter(isInk);
+    return ink.length > 0 && ink.every(isHidden);
+  };
+  const lines = layout.bars.flatMap((bar) => bar.lines.map((line) => ({ ...line, bar })));
+  return Array.from({ length: 150 }, (_, height) => height).filter((height) =>
+    lines.every(({ bar, baseline, x, width }) => {
+      const row = Math.floor(bar.top + baseline - (height / 200) * bar.fontSize);
+      return isRowHidden(row, Math.max(0, Math.floor(x)), Math.min(canvas.width, Math.ceil(x + width)));
+    }),
+  );
+}
+
+type RenderKey = (watermark: boolean) => Promise<Pixels>;
+
+const TEXT = 'Every letter once more';
+/** The ways to put one caption on a canvas several times, in copies that are then laid over each other. */
+const COPIES: readonly (readonly [name: string, canvas: typeof IMAGE, overlays: readonly Overlay[]])[] = [
+  [
+    'two copies, one above the other',
+    { width: 600, height: 800 },
+    [20, 73].map((position) => ({ text: TEXT, position })),
+  ],
+  ['three copies', { width: 640, height: 900 }, [11, 47, 86].map((position) => ({ text: TEXT, position }))],
+  [
+    'two copies side by side',
+    { width: 1_200, height: 600 },
+    (['left', 'right'] as const).map((align) => ({
+      text: TEXT.replace('once', 'once\n'),
+      position: 50,
+      // The bar of one copy would darken the other one.
+      style: { align, background: '#00000000' },
+    })),
+  ],
+  [
+    'copies of different sizes',
+    { width: 900, height: 1_200 },
+    [0.9, 1, 1.03, 1.7].map((size, index) => ({ text: TEXT, position: 15 + 23 * index, style: { size } })),
+  ],
+  [
+    'copies with different line breaks',
+    { width: 800, height: 1_000 },
+    [TEXT, TEXT.replaceAll(' ', '\n'), `- ${TEXT}`].map((text, index) => ({ text, position: 15 + 33 * index })),
+  ],
+];
+
+describe('a caption in several copies', () => {
+  const styled = (overlays: readonly Overlay[], preset: StylePreset): Overlay[] =>
+    overlays.map((overlay) => ({ ...overlay, style: { ...overlay.style, preset, color: INK_COLOR } }));
+  /** A twentieth of an em: at least half of the strokes. */
+  const MIN_HIDDEN = 10;
+
+  it.each(COPIES)(
+    'a caption in several copies has the watermark at the same places of its letters: %s',
+    async (_, canvas, copies) => {
+      for (const preset of STYLE_PRESETS) {
+        const overlays = styled(copies, preset);
+        const asset = await canvasFile({ canvas, image: { left: 0, top: 0, ...canvas } }, 'png');
+        const image = composeImageRecipe(await probeImage(asset), overlays, DEFAULT_IMAGE_LIMITS);
+        const hidden = await hiddenInAll(canvas, overlays, async (watermark) =>
+          decode((await renderOnImage({ ...image, ...marked(watermark) }, asset, tools)).bytes),
+        );
+        expect({ preset, isHidden: hidden.length >= MIN_HIDDEN }).toEqual({ preset, isHidden: true });
+      }
+    },
+  );
+
+  it.each(COPIES.slice(0, 3))(
+    'a caption in several copies has the watermark at the same places of its letters in a video: %s',
+    async (_, canvas, copies) => {
+      const overlays = styled(copies, 'box');
+      const source = plainClip(folder.path('copies.mp4'), {
+        ...canvas,
+        frames: 2,
+        paint: paintYuv(quadrants(canvas.width, canvas.height), BT709),
+      });
+      const hidden = await hiddenInAll(canvas, overlays, async (watermark) => {
+        const mark = (recipe: VideoRecipe): VideoRecipe => ({ ...recipe, ...marked(watermark) });
+        const { clip } = await renderClip(source, folder.path('out.mp4'), overlays, {}, mark);
+        const frame = must(clip.frames[1], 'the second frame');
+        const data = Buffer.alloc(canvas.width * canvas.height * 3);
+        for (let at = 0; at < canvas.width * canvas.height; at += 1) {
+          data.set(frame.rgb(at % canvas.width, Math.floor(at / canvas.width)), at * 3);
+        }
+        return { ...canvas, channels: 3, data };
+      });
+      expect(hidden.length).toBeGreaterThanOrEqual(MIN_HIDDEN);
+    },
+  );
+});
+
 const JPEGS = hasSharedMedia
   ? ['jpeg_variants', 'jpeg_orientation', 'jpeg_corrupt', 'jpeg_photos'].flatMap((name) =>
       readdirSync(sharedMedia(name)).map((file) => sharedMedia(`${name}/${file}`)),
@@ -230,7 +341,11 @@ describe('the watermark', () => {
   });
 
   it('the watermark makes a transparent overlay that, laid over the image, equals the rendered image', async () => {
-    const overlays = [{ text: 'Hello 🎉', position: 40 }];
+    const overlays = STYLE_PRESETS.map((preset, index) => ({
+      text: 'Hello 🎉\nthere',
+      position: (100 * (index + 0.5)) / STYLE_PRESETS.length,
+      style: { preset },
+    }));
     const asset = await canvasFile(placed(PADDINGS[0]), 'png');
     const image = composeImageRecipe(await probeImage(asset), overlays, DEFAULT_IMAGE_LIMITS);
     const baked = await decode((await renderOnImage({ ...image, watermark: true }, asset, tools)).bytes);

@@ -1,35 +1,48 @@
 import { describe, expect, it } from 'vitest';
-import type { Size } from './geometry.ts';
-import { eachStroke, strokesFor, strokesOn } from './watermark.ts';
+import { must } from '../primitives/must.ts';
+import { eachStroke, strokesFor, textStrokes } from './watermark.ts';
 
-const SIZES: readonly Size[] = [
-  { width: 16, height: 16 },
-  { width: 320, height: 240 },
-  { width: 1_080, height: 1_920 },
-  { width: 4_000, height: 300 },
-  { width: 7_000, height: 7_000 },
-];
+describe('textStrokes', () => {
+  const source = { start: 0, lead: 0 };
+  const run = { text: 'Hello', kind: 'text', rtl: false, x: 0, source } as const;
+  const line = { runs: [run], x: 100, width: 200, ascent: 30, descent: 10, top: 0, bottom: 60 };
+  const barAt = (top: number, baseline: number, fontSize: number) => ({
+    top,
+    fontSize,
+    lines: [{ ...line, baseline }],
+  });
+  /** The heights of the strokes above the baseline, in em. */
+  const heights = (fontSize: number, top = 0, baseline = 500): [from: number, to: number][] =>
+    textStrokes(barAt(top, baseline, fontSize)).map((stroke) => [
+      (top + baseline - stroke.bottom) / fontSize,
+      (top + baseline - stroke.top) / fontSize,
+    ]);
 
-describe('strokesOn', () => {
-  it('crosses every line as wide and high as one and a half letters, whatever its size', () => {
-    for (const canvas of SIZES) {
-      for (const fontSize of [6, 10, 24, 60, 200, 600]) {
-        expect(strokesOn({ fontSize }, canvas).period).toBeLessThanOrEqual(Math.max(12, 1.5 * fontSize));
-      }
-    }
+  it('is at the same heights above the baseline, wherever the line is', () => {
+    expect(heights(60, 0, 55)).toEqual(heights(60, 1_234, 217));
   });
 
-  it('has all strokes of the canvas among its own', () => {
-    for (const canvas of SIZES) {
-      const { period } = strokesFor(canvas);
-      for (const fontSize of [1, 6, 10, 24, 60, 200]) expect(period % strokesOn({ fontSize }, canvas).period).toBe(0);
-    }
+  it('overlaps with the strokes on the same letters in another size', () => {
+    const sizes = Array.from({ length: 600 }, (_, index) => 4 + index * 0.7);
+    const lower = sizes.map((fontSize) => must(heights(fontSize)[0], 'the lower stroke'));
+    expect(Math.max(...lower.map(([from]) => from))).toBeLessThan(Math.min(...lower.map(([, to]) => to)));
+    const upper = sizes.flatMap((fontSize) => heights(fontSize).slice(1));
+    expect(Math.max(...upper.map(([from]) => from))).toBeLessThan(Math.min(...upper.map(([, to]) => to)));
+  });
+
+  it('covers each line from before its first letter to after its last one, and no empty line', () => {
+    const bar = barAt(10, 50, 40);
+    const empty = { ...line, baseline: 98, width: 0, runs: [] };
+    expect(textStrokes({ ...bar, lines: [...bar.lines, empty] })).toEqual([
+      { left: 84, right: 316, top: 53, middle: 54, bottom: 55 },
+      { left: 84, right: 316, top: 42, middle: 43, bottom: 44 },
+    ]);
   });
 });
 
 describe('strokesFor', () => {
   it('depends only on the canvas, and covers a small part of it', () => {
-    expect(strokesFor({ width: 1_080, height: 1_920 })).toEqual({ period: 128, tone: 1 });
+    expect(strokesFor({ width: 1_080, height: 1_920 })).toEqual({ period: 155, tone: 1 });
     const { period, tone } = strokesFor({ width: 7_000, height: 7_000 });
     expect((2 * tone) / period).toBeLessThan(0.04);
   });

@@ -1,8 +1,11 @@
-// The watermark of free renders, as numbers: thin strokes at 45 degrees over the whole canvas, and closer together on the bars.
-// Their places depend only on pixel coordinates, so moving the asset or the text on a larger canvas and cropping it never leaves
-// an area without them. They replace what is below them, so nothing below can be computed from the result.
+// The watermark of free renders, as numbers: thin strokes at 45 degrees over the whole canvas, and strokes along each line of
+// text. Those on the canvas depend only on pixel coordinates, so moving the asset on a larger canvas and cropping it never leaves
+// an area without them. Those on text depend only on the baseline and the font size, so all copies of a letter have them at the
+// same place, and a copy never shows what they hide in another one. All replace what is below them, so nothing below can be
+// computed from the result.
 
 import type { Size } from './geometry.ts';
+import type { Bar } from './layout.ts';
 import { scaleFor } from './style.ts';
 
 /** A pixel is on a stroke if `x + y` modulo `period` is below two tones. */
@@ -12,12 +15,11 @@ export interface Strokes {
   readonly tone: number;
 }
 
-/** The longest periods, in em. A line of text is crossed if its width and height together reach the period on its bar. */
-const CANVAS_PERIOD = 3;
-const BAR_PERIOD = 1.5;
+/** The distance of two strokes in em of the default size. */
+const PERIOD = 3;
 /** The minimum in pixels. Denser strokes would hide a small image instead of marking it. */
 const MIN_PERIOD = 8;
-/** The width in em. */
+/** The width of a tone in em. */
 const TONE = 1 / 48;
 
 export const LIGHT_TONE = 200;
@@ -25,24 +27,11 @@ export const DARK_TONE = 90;
 
 export function strokesFor(canvas: Size): Strokes {
   const { fontSize } = scaleFor(canvas);
-  return { period: periodFor(CANVAS_PERIOD * fontSize), tone: toneFor(fontSize) };
+  return { period: Math.max(MIN_PERIOD, Math.floor(PERIOD * fontSize)), tone: toneFor(TONE * fontSize) };
 }
 
-/** A period is halved until it is short enough for the text, so the strokes of the canvas are all among those of a bar. */
-export function strokesOn({ fontSize }: { readonly fontSize: number }, canvas: Size): Strokes {
-  let { period } = strokesFor(canvas);
-  while (period > BAR_PERIOD * fontSize && period >= 2 * MIN_PERIOD) period /= 2;
-  return { period, tone: toneFor(fontSize) };
-}
-
-/** Returns the longest period within the limit that can be halved down to 8 or 12. */
-function periodFor(longest: number): number {
-  const power = 2 ** Math.floor(Math.log2(Math.max(MIN_PERIOD, longest)));
-  return power * 1.5 <= longest ? power * 1.5 : power;
-}
-
-function toneFor(fontSize: number): number {
-  return Math.max(1, Math.round(TONE * fontSize));
+function toneFor(width: number): number {
+  return Math.max(1, Math.round(width));
 }
 
 /** Calls `paint` with the columns of each stroke in a row: `[from, middle)` is light, `[middle, to)` is dark. */
@@ -56,4 +45,43 @@ export function eachStroke(
     const to = Math.min(width, start + 2 * tone);
     if (to > 0) paint(Math.max(0, start), Math.min(to, Math.max(0, start + tone)), to);
   }
+}
+
+/** A stroke along a line of text: rows `[top, middle)` are light, `[middle, bottom)` are dark. */
+interface TextStroke {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly middle: number;
+  readonly bottom: number;
+}
+
+/** How high the strokes are above the baseline, in em. One of them crosses the letters of every script. */
+const LOWER = 0.15;
+const UPPER = 0.42;
+/** With two strokes, smaller letters than these, in pixels, couldn't be read. */
+const MIN_FOR_UPPER = 20;
+/** The height of a tone in em. It is rounded, and two tones still overlap with those of the same letters in another size. */
+const TEXT_TONE = 1 / 30;
+/** How far a stroke extends beyond its line on both sides, in em. Words that stand out can be wider than their place. */
+const OVERHANG = 0.4;
+
+/** Returns the strokes on the text of a bar. They can extend beyond the canvas. */
+export function textStrokes({ top, lines, fontSize }: Pick<Bar, 'top' | 'lines' | 'fontSize'>): TextStroke[] {
+  const tone = toneFor(TEXT_TONE * fontSize);
+  const heights = fontSize < MIN_FOR_UPPER ? [LOWER] : [LOWER, UPPER];
+  return lines
+    .filter(({ runs }) => runs.length > 0)
+    .flatMap(({ x, width, baseline }) =>
+      heights.map((height) => {
+        const middle = top + baseline - Math.round(height * fontSize);
+        return {
+          left: Math.floor(x - OVERHANG * fontSize),
+          right: Math.ceil(x + width + OVERHANG * fontSize),
+          top: middle - tone,
+          middle,
+          bottom: middle + tone,
+        };
+      }),
+    );
 }

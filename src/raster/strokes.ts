@@ -1,6 +1,6 @@
 // Draws the strokes of the watermark on pixels, in place. They replace the pixels below.
 
-import { DARK_TONE, eachStroke, LIGHT_TONE, type Strokes } from '../layout/watermark.ts';
+import { DARK_TONE, eachStroke, LIGHT_TONE, type Strokes, textStrokes } from '../layout/watermark.ts';
 import type { Bar } from '../layout/layout.ts';
 import { type Band, wordsOf } from './band.ts';
 import type { RawImage } from './blend.ts';
@@ -16,21 +16,17 @@ export function strokeRow(strokes: Strokes, row: number, words: Int32Array, star
   });
 }
 
-/** Draws on the rows and columns of a bar. */
-export function strokeBar(
-  strokes: Strokes,
-  { top, height, left, right }: Pick<Bar, 'top' | 'height' | 'left' | 'right'>,
-  bands: readonly Band[],
-): void {
-  for (const band of bands) {
-    const words = wordsOf(band.pixels);
-    const end = Math.min(top + height, band.top + band.height);
-    for (let row = Math.max(top, band.top); row < end; row += 1) {
-      const start = (row - band.top) * band.width;
-      eachStroke(strokes, row, right, (from, middle, to) => {
-        words.fill(LIGHT_STROKE, start + Math.max(left, from), start + Math.max(left, middle));
-        words.fill(DARK_STROKE, start + Math.max(left, middle), start + Math.max(left, to));
-      });
+/** Draws on the text of a bar. */
+export function strokeText(bar: Bar, bands: readonly Band[]): void {
+  const strokes = textStrokes(bar);
+  for (const { top, height, width, pixels } of bands) {
+    const words = wordsOf(pixels);
+    for (const stroke of strokes) {
+      const [left, right] = [Math.max(0, stroke.left), Math.min(width, stroke.right)];
+      for (let row = Math.max(top, stroke.top); row < Math.min(top + height, stroke.bottom); row += 1) {
+        const start = (row - top) * width;
+        words.fill(row < stroke.middle ? LIGHT_STROKE : DARK_STROKE, start + left, start + right);
+      }
     }
   }
 }

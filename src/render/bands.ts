@@ -7,11 +7,11 @@ import { type Bar, type Layout, layoutOverlays } from '../layout/layout.ts';
 import type { LogoPlace } from '../layout/logo-place.ts';
 import { lookOf } from '../layout/look.ts';
 import type { Rows } from '../layout/placement.ts';
-import { type Strokes, strokesFor, strokesOn } from '../layout/watermark.ts';
+import { type Strokes, strokesFor } from '../layout/watermark.ts';
 import { type Band, compositeBand } from '../raster/band.ts';
 import { must } from '../primitives/must.ts';
 import type { DrawnPages } from '../raster/text-engine.ts';
-import { strokeBar } from '../raster/strokes.ts';
+import { strokeText } from '../raster/strokes.ts';
 import { litAt } from './lit-word.ts';
 import { type DrawnLogo, drawLogo, logoPlaceOf, withLogo } from './logo.ts';
 import type { LayoutRecipe, TransparentRecipe } from './recipe.ts';
@@ -168,6 +168,6 @@ function withWatermark(
   // The strokes can be in any column.
   const open = bands.map(({ ink: _ink, ...band }): Band => band);
   const marked = compositeBand(open, text.drawWatermark(canvas));
-  for (const bar of bars) strokeBar(strokesOn(bar, canvas), bar, marked);
+  for (const bar of bars) strokeText(bar, marked);
   return marked;
 }
