@@ -33,29 +33,41 @@ const statuses = async (visitor: Visitor, email: string, password: string, attem
 
 const repeat = (status: number, count: number): number[] => Array.from({ length: count }, () => status);
 
-/** Four addresses make ten attempts each, as many as one account allows to all strangers together. */
-const exhaustAttempts = async (email: string): Promise<void> => {
-  for (let address = 0; address < 4; address += 1) {
+/**
+ * Two addresses make ten attempts each, as many as one account allows to all strangers together. Returns another address, which has
+ * made the one attempt that a new network has then.
+ */
+const exhaustAttempts = async (email: string): Promise<string> => {
+  for (let address = 0; address < 2; address += 1) {
     expect(await statuses(stranger(), email, 'a wrong password', 10)).toEqual(repeat(422, 10));
   }
-  expect(await stranger().signIn(email)).toMatchObject({ status: 429 });
+  const address = newAddress();
+  expect(await statuses(new Visitor(server.url, address), email, 'a wrong password', 2)).toEqual([422, 429]);
+  return address;
 };
 
-describe('after strangers on four addresses have used up the attempts for an account', () => {
+describe('after strangers have used up the attempts for an account', () => {
+  it('lets a new device on a network of its own sign in with the password, and a network only once in 15 minutes', async () => {
+    await userWithKnownBrowser('ida@throttle.example.com');
+    const refusedAddress = await exhaustAttempts('ida@throttle.example.com');
+    expect(await stranger().signIn('ida@throttle.example.com')).toMatchObject({ status: 303, location: '/dashboard' });
+    const refused = await new Visitor(server.url, refusedAddress).signIn('ida@throttle.example.com');
+    expect(refused).toMatchObject({ status: 429, text: expect.stringContaining('try again in 15 minutes') });
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(15 * 60);
+  });
+
   it('lets the browser that has signed in before sign in, whatever its address', async () => {
     const owner = await userWithKnownBrowser('ann@throttle.example.com');
-    await exhaustAttempts('ann@throttle.example.com');
-    const elsewhere = stranger();
+    const elsewhere = new Visitor(server.url, await exhaustAttempts('ann@throttle.example.com'));
     elsewhere.cookies.set(DEVICE_COOKIE, owner.cookies.get(DEVICE_COOKIE) ?? '');
     expect(await owner.signIn('ann@throttle.example.com')).toMatchObject({ status: 303, location: '/dashboard' });
     expect(await elsewhere.signIn('ann@throttle.example.com')).toMatchObject({ status: 303, location: '/dashboard' });
-    expect(await stranger().signIn('ann@throttle.example.com')).toMatchObject({ status: 429 });
   });
 
   it('rejects a forged device cookie and that of another user', async () => {
     const owner = await userWithKnownBrowser('bob@throttle.example.com');
     const other = await userWithKnownBrowser('eve@throttle.example.com');
-    await exhaustAttempts('bob@throttle.example.com');
+    const address = await exhaustAttempts('bob@throttle.example.com');
     const [deviceId, signature] = (owner.cookies.get(DEVICE_COOKIE) ?? '').split('.');
     const forgeries = [
       other.cookies.get(DEVICE_COOKIE) ?? '',
@@ -64,7 +76,7 @@ describe('after strangers on four addresses have used up the attempts for an acc
       `${deviceId}`,
     ];
     for (const forgery of forgeries) {
-      const attacker = stranger();
+      const attacker = new Visitor(server.url, address);
       attacker.cookies.set(DEVICE_COOKIE, forgery);
       expect([forgery, (await attacker.signIn('bob@throttle.example.com')).status]).toEqual([forgery, 429]);
     }
@@ -73,15 +85,16 @@ describe('after strangers on four addresses have used up the attempts for an acc
 
   it('lets the user back in with a reset link, and knows that browser from then on', async () => {
     await userWithKnownBrowser('carl@throttle.example.com');
-    await exhaustAttempts('carl@throttle.example.com');
-    const visitor = stranger();
+    const address = await exhaustAttempts('carl@throttle.example.com');
+    const visitor = new Visitor(server.url, address);
     const printed = await server.cli('users', 'reset', 'carl@throttle.example.com');
     const path = /\/password\?link=[\w-]{43}/u.exec(printed)?.[0] ?? '';
     const password = 'an entirely new password';
     const link = path.slice(path.indexOf('=') + 1);
     expect(await visitor.submit(path, { link, password }, '/password')).toMatchObject({ status: 303 });
     await visitor.submit('/dashboard', {}, '/signout');
-    expect(await stranger().signIn('carl@throttle.example.com', password)).toMatchObject({ status: 429 });
+    const other = new Visitor(server.url, address);
+    expect(await other.signIn('carl@throttle.example.com', password)).toMatchObject({ status: 429 });
     expect(await visitor.signIn('carl@throttle.example.com', password)).toMatchObject({ status: 303 });
   });
 });
@@ -105,8 +118,7 @@ it('the throttle treats other browsers as strangers again after the password was
   const next = 'another horse, another staple';
   await owner.submit('/dashboard/security', { current: PASSWORD, next });
   await owner.submit('/dashboard', {}, '/signout');
-  await exhaustAttempts('fay@throttle.example.com');
-  const old = stranger();
+  const old = new Visitor(server.url, await exhaustAttempts('fay@throttle.example.com'));
   old.cookies.set(DEVICE_COOKIE, device);
   expect(await old.signIn('fay@throttle.example.com', next)).toMatchObject({ status: 429 });
   expect(await owner.signIn('fay@throttle.example.com', next)).toMatchObject({ status: 303 });

@@ -3,7 +3,7 @@
 import type { FastifyReply } from 'fastify';
 import { parseEmail } from '../../account/email.ts';
 import { AppError } from '../../errors.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { SessionGuard, Visit } from '../identity/session-guard.ts';
 import { providerButtons, providerTerms } from '../providers/provider-buttons.ts';
@@ -32,9 +32,9 @@ interface Typed {
 const PATH = '/signin';
 const MAX_EMAIL = 254;
 const TRY_LINK =
-  'Too many attempts to sign in with a password. Get a link by email or use a passkey to sign in now, or try again in a few minutes.';
+  'Too many attempts to sign in with a password. Get a link by email or use a passkey to sign in now, or try again in 15 minutes.';
 const TRY_PASSKEY =
-  'Too many attempts to sign in with a password. Use a passkey to sign in now, or try again in a few minutes.';
+  'Too many attempts to sign in with a password. Use a passkey to sign in now, or try again in 15 minutes.';
 
 export function addSignInPages(
   forms: PublicForms,
@@ -45,6 +45,7 @@ export function addSignInPages(
   const show = (visit: Visit, { email, next }: Typed, faults: FormFaults, status?: number): FastifyReply => {
     const body = html`${providerButtons(visit, providerSignIn, next)}
 ${problem(faults.form)}
+${status === 429 && identity.sendsEmail && linkForm(visit, email)}
 ${form(
   visit,
   PATH,
@@ -91,4 +92,11 @@ ${signUpOpen && providerTerms(providerSignIn)}`;
     await sessionGuard.signOut(visit);
     return seeOther(visit, '/signin?done=signed-out');
   });
+}
+
+/** Sends a link to the address that was just typed. */
+function linkForm(visit: Visit, email: string): Html {
+  const content = html`<input type="hidden" name="email" value="${email}">
+<p class="actions"><button class="button" type="submit">Email me a link</button></p>`;
+  return form(visit, '/reset', content);
 }

@@ -27,9 +27,42 @@ describe('the sign-in throttle', () => {
     expect(await signIns(frozen(), () => ['192.0.2.1', 'ann@example.com'])).toBe(10);
   });
 
-  it('the sign-in throttle allows 40 attempts from many addresses to one account, and 60 from one address to many accounts', async () => {
-    expect(await signIns(frozen(), (index) => [`192.0.2.${index}`, 'ann@example.com'])).toBe(40);
+  it('the sign-in throttle allows 40 attempts from many networks to one account, and 60 from one address to many accounts', async () => {
+    expect(await signIns(frozen(), (index) => [`192.0.${index}.1`, 'ann@example.com'])).toBe(40);
     expect(await signIns(frozen(), (index) => ['192.0.2.1', `${index}@example.com`])).toBe(60);
+  });
+
+  it('the sign-in throttle allows one network of 256 addresses half of the attempts to an account, and one more', async () => {
+    expect(await signIns(frozen(), (index) => [`192.0.2.${index}`, 'ann@example.com'])).toBe(21);
+  });
+
+  it('the sign-in throttle allows a new network an attempt every 15 minutes while strangers on 15 others keep trying', async () => {
+    let now = 1_000;
+    const throttle = throttleAt(() => now);
+    let allowed = 0;
+    const attempt = async (address: string): Promise<boolean> =>
+      await throttle.take('signIn', address, 'ann@example.com').then(
+        () => true,
+        () => false,
+      );
+    const keepTrying = async (minutes: number): Promise<void> => {
+      for (let step = 0; step < minutes * 12; step += 1) {
+        now += 5_000;
+        for (let network = 0; network < 15; network += 1) {
+          if (await attempt(`192.0.${network}.${step % 256}`)) allowed += 1;
+        }
+      }
+    };
+    await keepTrying(30);
+    expect(await attempt('198.51.100.7')).toBe(true);
+    // An attempt that is refused doesn't make the wait longer.
+    await keepTrying(7);
+    expect(await attempt('198.51.100.7')).toBe(false);
+    await keepTrying(8);
+    expect(await attempt('198.51.100.7')).toBe(true);
+    await keepTrying(15);
+    // A full bucket and an hour of refills, as without attempts for new networks.
+    expect(allowed).toBeLessThanOrEqual(40 + 160);
   });
 
   it('the sign-in throttle counts all addresses of an IPv6 network as one', async () => {

@@ -21,11 +21,17 @@ interface ActionRates {
   readonly network: Rate;
   /** If undefined, other networks can't use up the attempts for an account. */
   readonly account?: Rate;
+  /** When those are used up: further attempts for the account, of networks that haven't had one of these in the last 15 minutes. */
+  readonly newNetworks?: Rate;
   readonly pair?: Rate;
 }
 
 const RATES = {
-  signIn: { network: { burst: 60, windowMs: QUARTER_HOUR_MS }, account: { burst: 40, windowMs: QUARTER_HOUR_MS } },
+  signIn: {
+    network: { burst: 60, windowMs: QUARTER_HOUR_MS },
+    account: { burst: 20, windowMs: QUARTER_HOUR_MS },
+    newNetworks: { burst: 20, windowMs: QUARTER_HOUR_MS },
+  },
   signUp: { network: { burst: 20, windowMs: HOUR_MS }, account: { burst: 5, windowMs: HOUR_MS } },
   /** The number of emails to an account is limited by the links in them; see `MAX_MAILED_LINKS`. */
   reset: { network: { burst: 20, windowMs: HOUR_MS }, pair: { burst: 5, windowMs: HOUR_MS } },
@@ -36,6 +42,8 @@ const RATES = {
   code: { network: { burst: 30, windowMs: QUARTER_HOUR_MS }, account: { burst: 10, windowMs: QUARTER_HOUR_MS } },
 } as const satisfies Record<string, ActionRates>;
 
+/** The share of one network in the attempts for new networks. Attempts that are refused don't make the wait longer. */
+const NEW_NETWORK_RATE: Rate = { burst: 1, windowMs: QUARTER_HOUR_MS };
 /** The number of accounts that a network can create. */
 const DAILY_SIGN_UPS: Rate = { burst: 20, windowMs: DAY_MS };
 /** The number of accounts of one mailbox that get live credits without the operator's approval. */
@@ -64,7 +72,14 @@ export class Throttle {
     const rates: ActionRates = RATES[action];
     await this.#take(`${action} from ${network}`, rates.network);
     await this.#take(`${action} from ${network} to ${account}`, rates.pair ?? PAIR_RATE);
-    if (rates.account !== undefined) await this.#take(`${action} to ${account}`, rates.account);
+    if (rates.account === undefined) return;
+    const toAccount = `${action} to ${account}`;
+    if (rates.newNetworks === undefined) return await this.#take(toAccount, rates.account);
+    const { allowed } = await this.#limits.take(nameOf(toAccount), rates.account);
+    if (allowed) return;
+    // Strangers who keep guessing take every attempt as soon as there is one, but each of their networks gets only one of these.
+    await this.#take(`${toAccount} from the new network ${wideNetworkOf(address)}`, NEW_NETWORK_RATE);
+    await this.#take(`${toAccount} from new networks`, rates.newNetworks);
   }
 
   /** Counts a code of a second factor, right or wrong. Throws when there were too many. */
