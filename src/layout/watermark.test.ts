@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { must } from '../primitives/must.ts';
+import { lookOf } from './look.ts';
 import { eachStroke, strokesFor, textStrokes } from './watermark.ts';
 
 describe('textStrokes', () => {
@@ -9,6 +10,7 @@ describe('textStrokes', () => {
   const barAt = (top: number, baseline: number, fontSize: number) => ({
     top,
     fontSize,
+    look: lookOf(),
     lines: [{ ...line, baseline }],
   });
   /** The heights of the strokes above the baseline, in em. */
@@ -36,6 +38,14 @@ describe('textStrokes', () => {
     expect(textStrokes({ ...bar, lines: [...bar.lines, empty] })).toEqual([
       { left: 84, right: 316, top: 53, middle: 54, bottom: 55 },
       { left: 84, right: 316, top: 42, middle: 43, bottom: 44 },
+    ]);
+  });
+
+  it('covers the whole width where words pop, because a long one is wider than its place', () => {
+    const strokes = textStrokes({ ...barAt(10, 50, 40), look: lookOf({ highlight: 'pop' }) });
+    expect(strokes.map(({ left, right }) => [left, right])).toEqual([
+      [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
+      [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY],
     ]);
   });
 });

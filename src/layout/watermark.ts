@@ -63,25 +63,24 @@ const UPPER = 0.42;
 const MIN_FOR_UPPER = 20;
 /** The height of a tone in em. It is rounded, and two tones still overlap with those of the same letters in another size. */
 const TEXT_TONE = 1 / 30;
-/** How far a stroke extends beyond its line on both sides, in em. Words that stand out can be wider than their place. */
+/** How far a stroke extends beyond its line on both sides, in em. */
 const OVERHANG = 0.4;
 
 /** Returns the strokes on the text of a bar. They can extend beyond the canvas. */
-export function textStrokes({ top, lines, fontSize }: Pick<Bar, 'top' | 'lines' | 'fontSize'>): TextStroke[] {
+export function textStrokes({ top, lines, fontSize, look }: StrokedBar): TextStroke[] {
   const tone = toneFor(TEXT_TONE * fontSize);
   const heights = fontSize < MIN_FOR_UPPER ? [LOWER] : [LOWER, UPPER];
+  // A word that pops can be much wider than its place in the line.
+  const overhang = look.highlight?.mode === 'pop' ? Number.POSITIVE_INFINITY : OVERHANG * fontSize;
   return lines
     .filter(({ runs }) => runs.length > 0)
     .flatMap(({ x, width, baseline }) =>
       heights.map((height) => {
         const middle = top + baseline - Math.round(height * fontSize);
-        return {
-          left: Math.floor(x - OVERHANG * fontSize),
-          right: Math.ceil(x + width + OVERHANG * fontSize),
-          top: middle - tone,
-          middle,
-          bottom: middle + tone,
-        };
+        const [left, right] = [Math.floor(x - overhang), Math.ceil(x + width + overhang)];
+        return { left, right, top: middle - tone, middle, bottom: middle + tone };
       }),
     );
 }
+
+type StrokedBar = Pick<Bar, 'top' | 'lines' | 'fontSize' | 'look'>;
