@@ -17,6 +17,12 @@ interface Memory {
   grow(pages: number): number;
 }
 
+/** The functions that the library can call by their number. */
+interface FunctionTable {
+  grow(by: number): number;
+  set(index: number, value: unknown): void;
+}
+
 type Pointer = number;
 type WasmFunction = (...values: number[]) => number;
 
@@ -79,6 +85,16 @@ export class HarfBuzz {
     return this.call('hb_face_create', blob, 0);
   }
 
+  /** Lets the library call these functions. Returns their pointers. */
+  addFunctions(functions: readonly unknown[]): Pointer[] {
+    const table = this.#exports['__indirect_function_table'] as FunctionTable;
+    const first = table.grow(functions.length);
+    return functions.map((callback, index) => {
+      table.set(first + index, callback);
+      return first + index;
+    });
+  }
+
   /** A view of the memory, which is valid until the next call. */
   bytes(pointer: Pointer, length: number): Uint8Array {
     return new Uint8Array(this.#memory.buffer, pointer, length);
@@ -106,6 +122,48 @@ function growTo(memory: Memory, bytes: number): number {
 
 function pathOf(library: string): string {
   return require.resolve(`harfbuzzjs/dist/${library}.wasm`);
+}
+
+/** The number of integers and of floats that come before the last argument, which is an integer. */
+type CallbackSignature = readonly [integers: number, floats: number];
+
+/**
+ * Returns functions of WebAssembly that call these, because a library can't call others. They come from a module that exports what
+ * it imports: a signature, an import and an export for each.
+ */
+export function wasmCallbacks(
+  signatures: readonly CallbackSignature[],
+  callbacks: readonly ((...values: number[]) => void)[],
+): unknown[] {
+  const [integer, float, callable] = [0x7f, 0x7d, 0x60];
+  const names = signatures.map((_, index) => String.fromCharCode(97 + index));
+  const section = (id: number, items: readonly (readonly number[])[]): number[] => {
+    const bytes = [items.length, ...items.flat()];
+    return [id, bytes.length, ...bytes];
+  };
+  const types = signatures.map(([integers, floats]) => {
+    const before = [...Array.from({ length: integers }, () => integer), ...Array.from({ length: floats }, () => float)];
+    return [callable, before.length + 1, ...before, integer, 0];
+  });
+  const codes = names.map((name) => name.charCodeAt(0));
+  const imported = codes.map((code, index) => [1, code, 1, code, 0, index]);
+  const exported = codes.map((code, index) => [1, code, 0, index]);
+  const bytes = [
+    0,
+    0x61,
+    0x73,
+    0x6d,
+    1,
+    0,
+    0,
+    0,
+    ...section(1, types),
+    ...section(2, imported),
+    ...section(7, exported),
+  ];
+  const imports = Object.fromEntries(names.map((name, index) => [name, { [name]: callbacks[index] }]));
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(Uint8Array.from(bytes)), imports);
+  return names.map((name) => (exports as Readonly<Record<string, unknown>>)[name]);
 }
 
 /** The number of a tag such as `wght`. */

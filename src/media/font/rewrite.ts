@@ -16,6 +16,7 @@ import {
   type WeightAxis,
 } from './inspect.ts';
 import { rewriteKerning } from './kerning.ts';
+import { assertModest } from './modest.ts';
 import { damagedFont, unsupportedFont } from './refusal.ts';
 import { type FontTables, readSfnt, writeSfnt } from './sfnt.ts';
 import { unpackWoff2 } from './woff2.ts';
@@ -60,7 +61,9 @@ export function rewriteFont(file: Uint8Array): RewrittenFont {
   const source = writeSfnt(tables);
   const inspected = inspect(source);
   if (inspected.characters.length === 0) throw damagedFont('it has no characters that can be drawn');
-  const written = withMetrics(readSfnt(subset(source, inspected)), inspected.unitsPerEm);
+  const subsetted = subset(source, inspected);
+  for (const instance of instancesOf(subsetted, inspected)) assertModest(instance, inspected.characters);
+  const written = withMetrics(readSfnt(subsetted), inspected.unitsPerEm);
   const result = withKerning(written, uploaded.get('kern'), source, inspected);
   if (result.length > MAX_STORED_FONT_BYTES) throw damagedFont('its outlines are too large');
   return { file: result, facts: describeFont(tables, characterSet(result), weightsOf(inspected.weightAxis)) };
@@ -99,6 +102,16 @@ function subset(source: Uint8Array, { characters, weightAxis }: InspectedFont): 
   const length = hb.call('hb_blob_get_length', blob) >>> 0;
   if (length === 0) throw damagedFont('its tables contradict each other');
   return hb.bytes(hb.call('hb_blob_get_data', blob, 0) >>> 0, length).slice();
+}
+
+/** The font at each weight that styles use. */
+function instancesOf(font: Uint8Array, inspected: InspectedFont): Uint8Array[] {
+  const axis = inspected.weightAxis;
+  if (axis === undefined || clamp(REGULAR_WEIGHT, axis) === clamp(BOLD_WEIGHT, axis)) return [font];
+  return [REGULAR_WEIGHT, BOLD_WEIGHT].map((weight) => {
+    const only = clamp(weight, axis);
+    return subset(font, { ...inspected, weightAxis: { min: only, max: only } });
+  });
 }
 
 /** Of all axes, only the part of the weight that styles use stays. */
