@@ -19,7 +19,7 @@ export async function measureSavedStyle(
   const saved = new SavedStyles(
     styles,
     { faultsOf: async () => [] },
-    { faultsOf: async () => [], check: async (_, form) => form },
+    { faultsOf: async () => [], checkAll: async (_, forms) => forms },
   );
   const caller = { accountId, plan: DEFAULT_PLANS.get('business') };
   for (let index = 0; index < STYLES; index += 1) {

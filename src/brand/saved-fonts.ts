@@ -17,10 +17,10 @@ type StoredFacts = Pick<ResponseOf<'Font'>, 'family' | 'style' | 'weights' | 'ch
 
 /** Checks the fonts that requests and styles name when they arrive, and finds them for renders. */
 export class SavedFonts {
-  readonly #files: Pick<SavedFiles, 'findForRequest' | 'findForRender'>;
+  readonly #files: Pick<SavedFiles, 'list' | 'findForRender'>;
   readonly #storage: Pick<ObjectStorage, 'copyTo'>;
 
-  constructor(files: Pick<SavedFiles, 'findForRequest' | 'findForRender'>, storage: Pick<ObjectStorage, 'copyTo'>) {
+  constructor(files: Pick<SavedFiles, 'list' | 'findForRender'>, storage: Pick<ObjectStorage, 'copyTo'>) {
     this.#files = files;
     this.#storage = storage;
   }
@@ -37,24 +37,26 @@ export class SavedFonts {
     throw new AppError('storage_unavailable', detail, { retryAfterSeconds: 2 });
   }
 
-  /** A font that the account doesn't have becomes a fault of the form. */
-  async check<Some extends StyledForm>(accountId: string, form: Some): Promise<Some> {
-    const used = ownFontsIn(form);
-    if (used.length === 0) return form;
-    const missing = await this.#missing(accountId, [...new Set(used.map(({ id }) => id))]);
-    const faults = used.filter(({ id }) => missing.has(id)).map(({ id, pointer }) => unknownFont(id, pointer));
-    return faults.length === 0 ? form : { ...form, faults: [...form.faults, ...faults] };
+  /** Looks up the fonts of all forms together. One that the account doesn't have becomes a fault of its form. */
+  async checkAll<Some extends StyledForm>(accountId: string, forms: readonly Some[]): Promise<readonly Some[]> {
+    const used = forms.map(ownFontsIn);
+    if (used.every(({ length }) => length === 0)) return forms;
+    const known = await this.#ids(accountId);
+    return forms.map((form, index) => {
+      const missing = (used[index] ?? []).filter(({ id }) => !known.has(id));
+      const faults = missing.map(({ id, pointer }) => unknownFont(id, pointer));
+      return faults.length === 0 ? form : { ...form, faults: [...form.faults, ...faults] };
+    });
   }
 
   /** The faults of a style that is saved. */
   async faultsOf(accountId: string, font: unknown, pointer: string): Promise<FieldFault[]> {
     if (typeof font !== 'string' || !isOwnFont(font)) return [];
-    return (await this.#missing(accountId, [font])).has(font) ? [unknownFont(font, pointer)] : [];
+    return (await this.#ids(accountId)).has(font) ? [] : [unknownFont(font, pointer)];
   }
 
-  async #missing(accountId: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
-    const found = await Promise.all(ids.map(async (id) => await this.#files.findForRequest(accountId, 'font', id)));
-    return new Set(ids.filter((_, index) => found[index] === undefined));
+  async #ids(accountId: string): Promise<ReadonlySet<string>> {
+    return new Set((await this.#files.list(accountId, 'font')).map(({ id }) => id));
   }
 }
 

@@ -22,9 +22,9 @@ type StyledForm = Pick<Form, 'fields' | 'isJson' | 'faults'>;
 export class SavedStyles {
   readonly #styles: Styles;
   readonly #logos: Pick<SavedLogos, 'faultsOf'>;
-  readonly #fonts: Pick<SavedFonts, 'check' | 'faultsOf'>;
+  readonly #fonts: Pick<SavedFonts, 'checkAll' | 'faultsOf'>;
 
-  constructor(styles: Styles, logos: Pick<SavedLogos, 'faultsOf'>, fonts: Pick<SavedFonts, 'check' | 'faultsOf'>) {
+  constructor(styles: Styles, logos: Pick<SavedLogos, 'faultsOf'>, fonts: Pick<SavedFonts, 'checkAll' | 'faultsOf'>) {
     this.#styles = styles;
     this.#logos = logos;
     this.#fonts = fonts;
@@ -74,7 +74,7 @@ export class SavedStyles {
   /** Also reports logos and fonts that don't exist. */
   async resolveAll<Some extends StyledForm>(accountId: string, forms: readonly Some[]): Promise<readonly Some[]> {
     const resolved = await this.#withLogos(accountId, forms, await this.#withStyles(accountId, forms));
-    return await Promise.all(resolved.map(async (form) => await this.#fonts.check(accountId, form)));
+    return await this.#fonts.checkAll(accountId, resolved);
   }
 
   /** Reports logos that don't exist, where the name of one was sent. */

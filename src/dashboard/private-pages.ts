@@ -41,6 +41,7 @@ import { addCustomerView } from './operator/customer-view.ts';
 import { addHealthPage } from './operator/health-page.ts';
 import type { WebhookChanges } from '../webhooks/webhook-changes.ts';
 import { addOverviewPage } from './operator/overview-page.ts';
+import type { Limits } from '../store/limits.ts';
 import type { Site } from './page.ts';
 import { addProviderPages } from './providers/provider-pages.ts';
 import { addProviderActions } from './providers/provider-section.ts';
@@ -59,6 +60,7 @@ export interface PrivatePagesDependencies extends Omit<StylePreviewDependencies,
   readonly files: SavedFiles;
   readonly failedDecodes: FailedDecodes;
   readonly uploads: UploadBudget;
+  readonly rates: Pick<Limits, 'take'>;
   readonly site: Site;
   readonly store: Store;
   readonly plans: PlanBook;

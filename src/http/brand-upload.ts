@@ -6,18 +6,21 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../account/caller.ts';
 import { pointerTo } from '../caption/quote.ts';
 import { type FieldFault, invalidFields } from '../errors.ts';
+import { assertRate } from '../limits/assert-rate.ts';
 import type { ReceivedFile } from '../media/receive-asset.ts';
 import type { AssetKind } from '../media/sniff.ts';
 import type { LazyDirectory, WorkArea } from '../media/work-area.ts';
 import type { ReceivedForm } from '../renders/received-form.ts';
 import type { UploadBudget } from '../renders/upload-budget.ts';
 import type { Actor } from '../store/audit.ts';
+import type { Limits } from '../store/limits.ts';
 import { receive, type ReceiveOptions } from './overlay/receive.ts';
 import { createRequestSignal } from './transport/request-signal.ts';
 
 export interface BrandUploadDependencies {
   readonly workArea: WorkArea;
   readonly uploads: UploadBudget;
+  readonly rates: Pick<Limits, 'take'>;
   readonly deadlineMs: Readonly<Record<AssetKind, number>>;
   /** Fires when running requests must end. */
   readonly shutdown: AbortSignal;
@@ -45,15 +48,20 @@ export interface ReceivedBrandFile {
   readonly signal: AbortSignal;
 }
 
+/** Of one kind and account. A worker takes up to seconds for a file, and no credits pay for it. */
+const UPLOADS = { burst: 30, windowMs: 3_600_000 };
+
 /** Lets `use` check and store the file. Its time begins when all bytes are there. */
 export async function receiveBrandFile<Stored>(
   dependencies: BrandUploadDependencies,
-  { request, reply }: BrandUpload,
+  { caller, request, reply }: BrandUpload,
   rules: BrandUploadRules,
   use: (received: ReceivedBrandFile) => Promise<Stored>,
 ): Promise<Stored> {
-  const { workArea, shutdown, deadlineMs } = dependencies;
-  const { maxBytes, accepts } = rules;
+  const { workArea, shutdown, deadlineMs, rates } = dependencies;
+  const { kind, maxBytes, accepts } = rules;
+  const detail = `You can upload ${UPLOADS.burst} ${kind}s per hour. Try again after \`retry-after\` seconds.`;
+  await assertRate(rates, `${caller.accountId} ${kind} uploads`, UPLOADS, detail);
   const lifetime = createRequestSignal(reply.raw, shutdown);
   const directory = workArea.lazyDirectory(randomUUID());
   try {

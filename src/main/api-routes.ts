@@ -30,16 +30,14 @@ export function apiRoutes(
         layoutRoute({ keyRoute, admission, renderer, styles, logos, workArea, deadlineMs, shutdown }),
       );
       const { keys } = store;
-      logoRoutes({ keyRoute, admission, logos, keys, workArea, uploads: parts.uploads, deadlineMs, shutdown }).register(
-        app,
-      );
+      const { brandFiles: files, uploads, limits: rates } = parts;
+      const forUploads = { keyRoute, admission, keys, workArea, uploads, rates, deadlineMs, shutdown };
+      logoRoutes({ ...forUploads, logos }).register(app);
       app.get('/v1/usage', usageRoute({ keyRoute, store }));
       const { name: marketplace } = access.marketplace;
       styleRoutes({ keyRoute, admission, styles, keys: store.keys, marketplace, shutdown }).register(app);
       const { failedDecodes } = access;
-      const { brandFiles: files, uploads } = parts;
-      const forFiles = { keyRoute, admission, failedDecodes, files, keys: store.keys };
-      fontRoutes({ ...forFiles, renderer, workArea, uploads, deadlineMs, shutdown }).register(app);
+      fontRoutes({ ...forUploads, failedDecodes, files, renderer }).register(app);
     },
   };
 }

@@ -101,6 +101,7 @@ function privatePagesOf(
     renderer,
     workArea,
     uploads,
+    rates: parts.limits,
     shutdown,
     deadlineMs: deadlinesOf(settings),
     store,

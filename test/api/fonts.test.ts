@@ -2,6 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { buildFont } from '../attack-fonts.ts';
 import { BANGERS, fontForm, INTER_BOLD, renamedTo } from '../font-samples.ts';
 import { hold, imageWorkers } from '../held-workers.ts';
 import { runCommand } from '../run-command.ts';
@@ -237,6 +238,29 @@ describe('an upload', () => {
       const body = { text: 'Hi', style: { font: id }, ...CANVAS };
       expect((await call('POST', '/v1/overlay', body, key, { origin: 'https://page.example' })).status).toBe(200);
     }
+  });
+
+  it('is refused for a while after 30 of an hour, whatever became of them, and logos count for themselves', async () => {
+    const key = await newKey('--plan', 'business');
+    for (const kind of ['font', 'logo']) {
+      const empty = async (): Promise<Response> => await call('POST', `/v1/${kind}s`, new FormData(), key);
+      for (let count = 0; count < 30; count += 1) expect((await empty()).status).toBe(400);
+      const refused = await empty();
+      expect([refused.status, Number(refused.headers.get('retry-after'))]).toEqual([429, expect.closeTo(120, -1)]);
+      expect(await refused.json()).toMatchObject({
+        code: 'rate_limited',
+        detail: `You can upload 30 ${kind}s per hour. Try again after \`retry-after\` seconds.`,
+      });
+    }
+  });
+
+  it('is refused with the value and the limit if a render with it would be slow', async () => {
+    const points = Array.from({ length: 6_000 }, (_, index) => [index % 500, index % 7] as const);
+    const file = buildFont({ glyphs: [{ advance: 600, contours: [points] }], characters: 'a' });
+    expect(await json(call('POST', '/v1/fonts', fontForm(file)), 422)).toMatchObject({
+      code: 'asset_undecodable',
+      detail: expect.stringMatching(/^A glyph of the font has 6,00\d points; the limit is 5,000\./u),
+    });
   });
 
   it('is refused when the account has as many fonts as its plan allows', async () => {
