@@ -3,18 +3,15 @@
 
 import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm } from 'node:fs/promises';
-import type { FormField } from './caption/field-reader.ts';
-import { parseForm } from './caption/form.ts';
-import { checkOverlays } from './caption/overlays-field.ts';
-import { MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE, type Overlay, type RequestedOverlay } from './caption/overlay.ts';
-import { checkRequestedFit, type RequestedFit } from './caption/fit-field.ts';
-import { checkOutput } from './caption/format-field.ts';
+import type { Form } from './caption/field-reader.ts';
+import type { FitMode } from './caption/fit.ts';
+import { type CaptionForm, parseForm, refuseBrandFiles } from './caption/form.ts';
+import type { RequestedOverlay } from './caption/overlay.ts';
 import type { ColorSpace, FormatOf } from './caption/output-format.ts';
+import { RENDER_FIELDS } from './caption/request-fields.ts';
 import type { SafeAreaName } from './caption/safe-area.ts';
-import { parseSafeArea, withSafeArea } from './caption/safe-area-field.ts';
 import type { RequestedStyle } from './caption/style.ts';
-import { checkStyle, refuseOwnFonts, withStyle } from './caption/style-field.ts';
-import { AppError, type FieldFault } from './errors.ts';
+import { AppError } from './errors.ts';
 import { probeStill } from './media/probe-still.ts';
 import { isVideoFormat, sniff, type VideoFormat } from './media/sniff.ts';
 import { isAnimationFile, sniffFile } from './media/sniff-file.ts';
@@ -27,7 +24,6 @@ import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, type VideoLimits } from './re
 
 export type { ErrorCode } from './error-table.ts';
 export { AppError as StorybarError, type FieldFault } from './errors.ts';
-export type { RequestedFit } from './caption/fit-field.ts';
 export type { SafeAreaName } from './caption/safe-area.ts';
 export type { CaptionStyle } from './caption/style.ts';
 export type { StylePreset } from './caption/style-presets.ts';
@@ -52,6 +48,15 @@ export interface SubtitleOptions {
   /** The position of all cues. Default: 80. */
   readonly position?: number | null;
   readonly lang?: string | null;
+}
+
+/** The size of the result, and how an asset with another aspect ratio gets it. */
+export interface RequestedFit {
+  readonly mode: FitMode;
+  /** The color beside a padded asset, as `#rrggbb`. Default: black. */
+  readonly color?: string;
+  readonly width: number;
+  readonly height: number;
 }
 
 /** Options that apply to all captions of a render. */
@@ -92,7 +97,7 @@ export async function renderImage(
   captions: Captions,
   options: ImageOptions = {},
 ): Promise<Rendered> {
-  const overlays = toOverlays(captions, options);
+  const { overlays, output } = parse(captions, options, 'image');
   const bytes = typeof asset === 'string' ? await readFile(asset) : asset;
   const format = sniff(bytes);
   if (format === undefined || isVideoFormat(format)) {
@@ -102,8 +107,6 @@ export async function renderImage(
     );
   }
   const limits = { imagePixels: options.maxPixels ?? DEFAULT_IMAGE_LIMITS.imagePixels };
-  const { fit, ...file } = options;
-  const output = { ...checkOutput(file, 'image'), ...(fit && { fit: checkRequestedFit(fit) }) };
   const recipe = composeImageRecipe(await probeStill(bytes, format), overlays, limits, { output });
   return await renderOnImage(recipe, bytes, sharedTools(), options.signal);
 }
@@ -140,7 +143,7 @@ export async function renderVideo(
   captions: Captions,
   options: VideoOptions = {},
 ): Promise<VideoFacts> {
-  const overlays = toOverlays(captions, options);
+  const { overlays, output: requested } = parse(captions, options, 'video');
   const format = await videoFormatOf(asset);
   const limits = { ...DEFAULT_VIDEO_LIMITS, ...options.limits };
   // Imported on demand, so that programs that caption only images never load the video libraries.
@@ -149,12 +152,7 @@ export async function renderVideo(
     import('./render/video.ts'),
   ]);
   const probe = probeVideo(asset, format, { maxSide: limits.videoSide });
-  const { fit, maxBytes } = options;
-  const limited = maxBytes === undefined ? {} : checkOutput({ maxBytes }, 'video');
-  const recipe = composeVideoRecipe(probe, overlays, limits, {
-    ...limited,
-    ...(fit && { fit: checkRequestedFit(fit) }),
-  });
+  const recipe = composeVideoRecipe(probe, overlays, limits, requested);
   return await writeWhole(output, async (file) => await renderOnVideo(recipe, asset, file, sharedTools(), options));
 }
 
@@ -193,39 +191,31 @@ export async function renderCaptionClip(
   captions: Captions,
   options: ClipOptions,
 ): Promise<RenderFacts> {
-  const { duration, fps, format, limits } = options;
-  const fields = [...captionFields(captions, options), ...fieldsOf({ ...size, duration, fps, format })];
-  const { overlays, output: requested } = parseForm({ fields, isJson: true, hasAsset: false, faults: [] });
+  const { overlays, output: requested } = parse(captions, { ...options, ...size });
   const clip = must(requested.clip, 'the length of a transparent video');
+  const limits = { ...DEFAULT_VIDEO_LIMITS, ...options.limits };
   const [{ renderClip }, { composeClipRecipe }] = await Promise.all([
     import('./render/clip.ts'),
     import('./render/clip-recipe.ts'),
   ]);
-  const recipe = composeClipRecipe(size, overlays, { ...DEFAULT_VIDEO_LIMITS, ...limits }, { ...requested, clip });
+  const recipe = composeClipRecipe(size, overlays, limits, { ...requested, clip });
   return await writeWhole(output, async (file) => await renderClip(recipe, file, sharedTools(), options));
 }
 
 /** Returns the frame of a video at a time, in seconds from the first frame, as an image with the caption bars that it shows. */
 export async function renderCover(asset: string, captions: Captions, options: CoverOptions): Promise<Rendered> {
-  const overlays = toOverlays(captions, options);
+  const { overlays, output } = parse(captions, options, 'video');
   const format = await videoFormatOf(asset);
   const limits = { ...DEFAULT_VIDEO_LIMITS, ...options.limits };
-  const { fit, at, format: imageFormat, quality, maxBytes } = options;
   const [{ probeVideo }, { renderCover: render }, { composeCoverRecipe }] = await Promise.all([
     import('./media/video/probe/probe.ts'),
     import('./render/cover.ts'),
     import('./render/cover-recipe.ts'),
   ]);
-  const file = checkOutput(
-    {
-      ...(imageFormat && { format: imageFormat }),
-      ...(quality !== undefined && { quality }),
-      ...(maxBytes !== undefined && { maxBytes }),
-    },
-    'frame',
-  );
-  const output = { ...file, at, ...(fit && { fit: checkRequestedFit(fit) }) };
-  const recipe = composeCoverRecipe(probeVideo(asset, format, { maxSide: limits.videoSide }), overlays, limits, output);
+  const recipe = composeCoverRecipe(probeVideo(asset, format, { maxSide: limits.videoSide }), overlays, limits, {
+    ...output,
+    at: options.at,
+  });
   return await render(recipe, asset, sharedTools(), options.signal);
 }
 
@@ -247,64 +237,31 @@ export async function renderOverlay(
   captions: Captions,
   options: OverlayOptions = {},
 ): Promise<Rendered> {
-  const overlays = toOverlays(captions, options);
-  const output = checkOutput(options, 'canvas');
-  for (const side of [size.width, size.height]) {
-    if (!Number.isInteger(side) || side < MIN_SIDE || side > MAX_SIDE) {
-      throw new AppError(
-        'invalid_fields',
-        `width and height must be whole numbers from ${MIN_SIDE} to ${MAX_SIDE}; got ${side}.`,
-      );
-    }
-  }
-  if (size.width * size.height > MAX_CANVAS_PIXELS) {
-    throw new AppError(
-      'invalid_fields',
-      `The overlay must have at most ${MAX_CANVAS_PIXELS} pixels; ${size.width}x${size.height} has more.`,
-    );
-  }
+  const { overlays, output } = parse(captions, { ...options, ...size });
   return await renderTransparent(composeTransparentRecipe(size, overlays, output), sharedTools());
 }
 
-/** The captions and their look as fields of a request. */
-function captionFields(captions: Captions, { style, safeArea }: LookOptions): FormField[] {
-  const look = { style, safe_area: safeArea };
-  if (!isSubtitles(captions)) {
-    return fieldsOf({ ...(typeof captions === 'string' ? { text: captions } : { overlays: captions }), ...look });
-  }
-  const { maxWords, maxLines, ...rest } = captions;
-  return fieldsOf({ ...rest, max_words: maxWords, max_lines: maxLines, ...look });
+type RequestOptions = LookOptions & { readonly fit?: RequestedFit };
+
+/** Checks captions and options as the API checks the fields of a request in JSON, which have the same names. */
+function parse(captions: Captions, options: RequestOptions, assetKind?: Form['assetKind']): CaptionForm {
+  const { fit, ...others } = options;
+  const { width, height, ...fitted } = fit ?? {};
+  const values = { ...captionsAsFields(captions), ...others, ...(fit && { width, height, fit: fitted }) };
+  const fields = Object.entries(values)
+    .map(([name, value]) => ({
+      name: name.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`),
+      value: value ?? null,
+    }))
+    .filter(({ name }) => Object.hasOwn(RENDER_FIELDS, name));
+  const parsed = parseForm({ fields, isJson: true, hasAsset: assetKind !== undefined, assetKind, faults: [] });
+  refuseBrandFiles(parsed);
+  return parsed;
 }
 
-function fieldsOf(values: Readonly<Record<string, unknown>>): FormField[] {
-  return Object.entries(values).map(([name, value]) => ({ name, value: value ?? null }));
-}
-
-function toOverlays(captions: Captions, look: LookOptions): readonly Overlay[] {
-  const overlays = checkedOverlays(captions, look);
-  refuseOwnFonts(overlays);
-  return overlays;
-}
-
-function checkedOverlays(captions: Captions, look: LookOptions): readonly Overlay[] {
-  const { style, safeArea } = look;
-  if (isSubtitles(captions)) {
-    return parseForm({ fields: captionFields(captions, look), isJson: true, hasAsset: true, faults: [] }).overlays;
-  }
-  const faults: FieldFault[] = [];
-  const unstyled = checkOverlays(typeof captions === 'string' ? [{ text: captions }] : captions, faults);
-  const styled = withStyle(unstyled, checkStyle(style, '#/style', faults), faults);
-  const overlays = withSafeArea(styled, parseSafeArea(safeArea, faults));
-  if (faults.length > 0) {
-    throw new AppError('invalid_fields', faults.map(({ pointer, detail }) => `${pointer}: ${detail}`).join(' '), {
-      faults,
-    });
-  }
-  return overlays;
-}
-
-function isSubtitles(captions: Captions): captions is SubtitleOptions {
-  return typeof captions === 'object' && 'captions' in captions;
+function captionsAsFields(captions: Captions): Readonly<Record<string, unknown>> {
+  if (typeof captions === 'string') return { text: captions };
+  return 'captions' in captions ? { ...captions } : { overlays: captions };
 }
 
 /** Fonts are loaded once per process, at the first render. */

@@ -4,7 +4,7 @@ import type { ResponseOf } from '../api/response-schemas.ts';
 import { ownFontsIn } from '../caption/named-styles.ts';
 import type { Form } from '../caption/field-reader.ts';
 import { isOwnFont } from '../caption/fonts.ts';
-import { unknownFont } from '../caption/style-field.ts';
+import { unknownFont } from '../caption/text-rules.ts';
 import { AppError, type FieldFault } from '../errors.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import { type BrandFile, objectOf } from '../store/brand/brand-files.ts';
@@ -44,7 +44,7 @@ export class SavedFonts {
     const known = await this.#ids(accountId);
     return forms.map((form, index) => {
       const missing = (used[index] ?? []).filter(({ id }) => !known.has(id));
-      const faults = missing.map(({ id, pointer }) => unknownFont(id, pointer));
+      const faults = missing.map(({ id, pointer }) => ({ pointer, ...unknownFont(id) }));
       return faults.length === 0 ? form : { ...form, faults: [...form.faults, ...faults] };
     });
   }
@@ -52,7 +52,7 @@ export class SavedFonts {
   /** The faults of a style that is saved. */
   async faultsOf(accountId: string, font: unknown, pointer: string): Promise<FieldFault[]> {
     if (typeof font !== 'string' || !isOwnFont(font)) return [];
-    return (await this.#ids(accountId)).has(font) ? [] : [unknownFont(font, pointer)];
+    return (await this.#ids(accountId)).has(font) ? [] : [{ pointer, ...unknownFont(font) }];
   }
 
   async #ids(accountId: string): Promise<ReadonlySet<string>> {

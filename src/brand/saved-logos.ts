@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../account/caller.ts';
 import type { ResponseOf } from '../api/response-schemas.ts';
-import { LOGO_FORMATS, MAX_LOGO_PIXELS, MAX_LOGO_PNG_BYTES, type RequestedLogo, unknownLogo } from '../caption/logo.ts';
+import { LOGO_FORMATS, MAX_LOGO_PIXELS, MAX_LOGO_PNG_BYTES, type RequestedLogo } from '../caption/logo.ts';
+import { unknownLogo } from '../caption/text-rules.ts';
 import { type Renderer, withLease } from '../dispatch/renderer.ts';
 import { AppError, type FieldFault } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
@@ -94,7 +95,7 @@ export class SavedLogos {
   async faultsOf(accountId: string, id: string | undefined, pointer: string): Promise<FieldFault[]> {
     const isMissing =
       id !== undefined && (await this.#options.files.findForRequest(accountId, 'logo', id)) === undefined;
-    return isMissing ? [unknownLogo(id, pointer)] : [];
+    return isMissing ? [{ pointer, ...unknownLogo(id) }] : [];
   }
 
   /** The logo of an accepted request, as part of its recipe. */
@@ -115,7 +116,7 @@ export class SavedLogos {
   async #kept(accountId: string, { id }: RequestedLogo): Promise<BrandFile> {
     const file = await this.#options.files.findForRender(accountId, 'logo', id);
     if (file !== undefined) return file;
-    const fault = unknownLogo(id, '#/style/logo/id');
+    const fault = { pointer: '#/style/logo/id', ...unknownLogo(id) };
     throw new AppError('invalid_fields', fault.detail, { faults: [fault] });
   }
 

@@ -116,9 +116,9 @@ describe('the captions field', () => {
     const overlays = JSON.stringify([{ text: 'a', start: -1 }]);
     expect(codesOf({ captions: SRT, text: 'hello' })).toEqual(['#/captions conflict']);
     expect(codesOf({ captions: '0:02 --> 0:01\nA', overlays })).toEqual([
+      '#/overlays/0/start out_of_range',
       '#/captions conflict',
       '#/captions/0 invalid_captions',
-      '#/overlays/0/start out_of_range',
     ]);
   });
 
@@ -160,7 +160,7 @@ describe('the position field', () => {
   it.each([
     ['-1', 'out_of_range', 'Position must be between 0 and 100; got -1.'],
     ['100.5', 'out_of_range', 'Position must be between 0 and 100; got 100.5.'],
-    ['middle', 'wrong_type', 'Position must be a number between 0 and 100; got middle.'],
+    ['middle', 'wrong_type', 'Position must be a number between 0 and 100; got "middle".'],
   ])('the position field rejects %j', (position, code, detail) => {
     expect(faultsOf({ text: 'a', position })).toEqual([{ pointer: '#/position', code, detail }]);
   });

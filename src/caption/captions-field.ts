@@ -3,12 +3,11 @@
 import type { FieldFault } from '../errors.ts';
 import { AppError } from '../errors.ts';
 import { cleanText, isBlank } from './clean.ts';
-import type { FieldReader, Form } from './field-reader.ts';
 import { withLanguage } from './language.ts';
 import { DEFAULT_MAX_LINES, MAX_CAPTIONS_BYTES, MAX_CUES, MAX_OVERLAYS, type Overlay, type Paging } from './overlay.ts';
-import { textFaults } from './overlays-field.ts';
 import { highlightOf } from './style.ts';
 import { parseSubtitles } from './subtitles.ts';
+import { lengthProblem } from './text-rules.ts';
 import { estimateWords } from './words/estimate.ts';
 import { inlineWords } from './words/inline-times.ts';
 import { cleanLongText } from './words/joining.ts';
@@ -18,7 +17,7 @@ import { type ReadCue, readTranscript, type Transcript, usedPart } from './words
 import { transcriptLanguage } from './words/transcript-language.ts';
 
 const POINTER = '#/captions';
-const NEEDS_VIDEO: FieldFault = {
+export const NEEDS_VIDEO: FieldFault = {
   pointer: POINTER,
   code: 'conflict',
   detail: 'Captions need a video. Send text or overlays instead, or a video in asset or asset_url.',
@@ -26,29 +25,7 @@ const NEEDS_VIDEO: FieldFault = {
 
 const NUMBER = new Intl.NumberFormat('en');
 
-/** A blank field counts as absent. */
-export function hasCaptions(fields: FieldReader): boolean {
-  const [captions] = fields.all('captions');
-  return typeof captions === 'string' ? captions.trim() !== '' : typeof captions === 'object' && captions !== null;
-}
-
-/** True if the captions are to be made from what is said in the video. */
-export function isAuto(fields: FieldReader): boolean {
-  const [captions] = fields.all('captions');
-  return typeof captions === 'string' && captions.trim() === 'auto';
-}
-
-/** What is said in a video, where there is a transcript already. */
-export function parseSpeech(fields: FieldReader, speech: Form['speech'], options: CueOptions): Overlay[] {
-  if (speech === undefined) {
-    fields.add('captions', 'conflict', 'Captions from speech (auto) need an API key and POST /v1/overlay.');
-    return [];
-  }
-  const paging = options.paging ?? { maxLines: DEFAULT_MAX_LINES };
-  return speech.transcript === undefined ? [] : parseCues(speech.transcript, { ...options, paging }, fields.faults);
-}
-
-interface CueOptions {
+export interface CueOptions {
   readonly position: number | undefined;
   /** Undefined if the request has neither `max_words` nor `max_lines`. */
   readonly paging: Paging | undefined;
@@ -140,7 +117,8 @@ function overlaysOf(
   if (isBlank(text)) return [];
   const estimated = isEstimated && { isEstimated };
   if (paging === undefined) {
-    for (const { detail } of textFaults(text, pointer)) reportCue(detail);
+    const length = lengthProblem(text);
+    if (length) reportCue(length.detail);
     return [{ text, position, start, end, isCue: true, ...(words && { words }), ...estimated }];
   }
   const timed = words ?? estimateWords(text, start, end);
@@ -184,10 +162,6 @@ function mostAtOnce(cues: readonly Overlay[]): number {
     cues.filter(({ start = 0, end = Number.POSITIVE_INFINITY }) => start <= (cue.start ?? 0) && (cue.start ?? 0) < end)
       .length;
   return Math.max(0, ...cues.map(shownWith));
-}
-
-export function reportMissingVideo(faults: FieldFault[]): void {
-  faults.push(NEEDS_VIDEO);
 }
 
 /** Rejects cues for an asset that turns out to be an image. */

@@ -48,7 +48,7 @@ describe('duration and fps', () => {
     const faults = faultsOf(() =>
       parse({ duration: '61', fps: '61', format: 'mov', width: '2000', height: '5000', at: '1' }),
     );
-    expect(faults).toEqual(['#/at conflict', '#/fps out_of_range', '#/duration out_of_range', '#/width out_of_range']);
+    expect(faults).toEqual(['#/width out_of_range', '#/duration out_of_range', '#/fps out_of_range', '#/at conflict']);
     expect(faultsOf(() => parse({ duration: '61', width: '101', height: '103' }))).toEqual([
       '#/width out_of_range',
       '#/height out_of_range',

@@ -1,9 +1,11 @@
-// The fields of one request by name, whatever its encoding. In forms every value is a string. In JSON a value has its own
-// type, and `null` means that the field is omitted.
+// The fields of one request by name, whatever its encoding. In forms every value is a string, which is read here as the
+// type of its field. In JSON a value has its own type, and `null` means that the field is omitted.
 
 import type { FieldFault } from '../errors.ts';
 import type { Json } from '../primitives/json-schema.ts';
-import { asText, capitalize, pointerTo, quoteValue, shorten, typeName } from './quote.ts';
+import { isObject, type Schema, UNITS } from './check.ts';
+import { cleanText, isBlank } from './clean.ts';
+import { pointerTo, quoteValue } from './quote.ts';
 import { type FieldName, RENDER_FIELDS } from './request-fields.ts';
 
 export interface FormField {
@@ -20,137 +22,102 @@ export interface Form {
   readonly assetKind?: 'image' | 'animation' | 'video' | undefined;
   /** The fields that are allowed; those of a render by default. */
   readonly allowed?: Readonly<Partial<Record<FieldName, Json>>>;
-  /** Set where `captions` may be `auto`. The transcript takes its place once there is one. */
-  readonly speech?: { readonly transcript?: unknown };
+  /** True where `captions` may be `auto`. */
+  readonly allowsSpeech?: boolean;
   /** Errors found while the fields were being read. */
   readonly faults: readonly FieldFault[];
 }
 
-export class FieldReader {
-  readonly faults: FieldFault[];
-  readonly isJson: boolean;
-  readonly #names: readonly FieldName[];
-  readonly #values = new Map<FieldName, unknown[]>();
-  readonly #unreadable: ReadonlySet<string>;
+/** The fields of a request, each with a value of its own type, not checked yet. */
+export interface ReadFields {
+  /** Undefined where a field couldn't be read, which has been reported. */
+  readonly values: Readonly<Partial<Record<FieldName, unknown>>>;
+  /** The texts of a form, for messages. */
+  readonly texts: Readonly<Partial<Record<FieldName, string>>>;
+  readonly faults: readonly FieldFault[];
   /** True if the request has a field that doesn't exist. */
-  hasUnknown = false;
+  readonly hasUnknown: boolean;
   /** True if `asset` was sent as text. It has been reported, and the request needs nothing instead of it. */
-  hasTextAsset = false;
+  readonly hasTextAsset: boolean;
+  /** The names of all fields, also of blank ones. */
+  readonly sent: ReadonlySet<string>;
+}
 
-  constructor({ fields, isJson = false, allowed = RENDER_FIELDS, faults }: Form) {
-    this.isJson = isJson;
-    this.#names = Object.keys(allowed) as FieldName[];
-    this.faults = [...faults];
-    this.#unreadable = new Set(faults.map(({ pointer }) => pointer));
-    for (const { name, value } of fields) if (value !== null) this.#add(name, value);
+/** An overlay whose fault has been reported, so that the others are still checked. */
+const REPORTED = { text: '-' };
+/** Fields whose text is kept as it is. */
+const VERBATIM: ReadonlySet<string> = new Set<FieldName>(['text', 'captions']);
+
+export function readFields({ fields, isJson = false, allowed = RENDER_FIELDS, faults: found }: Form): ReadFields {
+  const faults = [...found];
+  const sent = new Map<string, unknown[]>();
+  for (const { name, value } of fields) {
+    if (value !== null) sent.set(name, [...(sent.get(name) ?? []), value]);
   }
-
-  /** Returns all values of a field. Only `overlays` may have more than one. */
-  all(name: FieldName): readonly unknown[] {
-    return this.#values.get(name) ?? [];
+  const hasTextAsset = sent.has('asset') && 'asset_url' in allowed;
+  if (hasTextAsset) {
+    const detail =
+      "asset must be a file in multipart/form-data, not text such as base64. Send it that way, or send the file's URL in asset_url.";
+    faults.push({ pointer: '#/asset', code: 'wrong_type', detail });
+    sent.delete('asset');
   }
-
-  has(name: FieldName): boolean {
-    return this.#values.has(name);
+  const unknown = [...sent.keys()].filter((name) => !Object.hasOwn(allowed, name));
+  faults.push(...unknown.map((name) => unknownField(name, Object.keys(allowed))));
+  const values: Partial<Record<FieldName, unknown>> = {};
+  const texts: Partial<Record<FieldName, string>> = {};
+  for (const name of Object.keys(allowed) as FieldName[]) {
+    const list = (sent.get(name) ?? []).filter((value) => !isBlankField(name, value));
+    const [value] = list;
+    if (value === undefined) continue;
+    if (list.length > 1 && name !== 'overlays') {
+      faults.push({ pointer: `#/${name}`, code: 'duplicate', detail: `Field ${name} was sent more than once.` });
+    }
+    const text = typeof value === 'string' && !VERBATIM.has(name) ? value.trim() : value;
+    const isText = !isJson && typeof text === 'string';
+    if (isText) texts[name] = text;
+    if (list.length > 1 && name === 'overlays') values[name] = list.map((one, index) => overlayOf(one, index, faults));
+    else values[name] = isText ? typedValue(name, text, allowed[name] as Schema, faults) : text;
+    if (name === 'overlays' && isObject(values[name])) values[name] = [values[name]];
   }
+  return { values, texts, faults, hasUnknown: unknown.length > 0, hasTextAsset, sent: new Set(sent.keys()) };
+}
 
-  /** Returns true when the field was sent but couldn't be read, which has been reported already. */
-  isUnreadable(name: FieldName): boolean {
-    return this.#unreadable.has(`#/${name}`);
+/** A blank field counts as absent, so a browser form with an empty input works. */
+function isBlankField(name: FieldName, value: unknown): boolean {
+  if (typeof value !== 'string' || name === 'asset_url') return false;
+  return name === 'text' ? isBlank(cleanText(value)) : value.trim() === '';
+}
+
+/** Forms may repeat `overlays` with one object each, which is how clients generated from the OpenAPI document send an array. */
+function overlayOf(value: unknown, index: number, faults: FieldFault[]): unknown {
+  return parseJson(String(value), `#/overlays/${index}`, 'This overlay', faults) ?? REPORTED;
+}
+
+/** Reads the text of a form as the type of its field. Text of another type stays as it is. */
+function typedValue(name: FieldName, text: string, { type, oneOf }: Schema, faults: FieldFault[]): unknown {
+  if (type === 'integer') return /^[+-]?\d+$/u.test(text) ? Number(text) : text;
+  if (type === 'number') {
+    const pattern = UNITS[`#/${name}`] === 'seconds' ? /^\d+(?:\.\d+)?$/u : /^[+-]?\d+(?:\.\d+)?$/u;
+    return pattern.test(text) ? Number(text) : text;
   }
+  if (type === 'boolean') return text === 'true' || (text === 'false' ? false : text);
+  // Clients that send a field as JSON put quotes around a name.
+  const isJson = type === 'array' || type === 'object' || (oneOf && !VERBATIM.has(name) && /^[{"]/u.test(text));
+  return isJson ? parseJson(text, `#/${name}`, `The ${name} field`, faults) : text;
+}
 
-  /** Returns undefined for an absent field, and for a JSON value of another type, which is reported. */
-  text(name: FieldName): string | undefined {
-    const [value] = this.all(name);
-    if (value === undefined || typeof value === 'string') return value;
-    this.add(name, 'wrong_type', `${capitalize(name)} must be a string; got ${typeName(value)}.`);
+/** Returns undefined after a fault, because JSON has no such value. */
+function parseJson(text: string, pointer: string, what: string, faults: FieldFault[]): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    faults.push({ pointer, code: 'invalid_json', detail: `${what} isn't valid JSON.` });
     return undefined;
   }
+}
 
-  /** Returns undefined for an absent or blank field, and for anything but a whole number, which is reported. */
-  integer(name: FieldName, unit?: string): number | undefined {
-    const [value] = this.all(name);
-    if (value === undefined || (typeof value === 'string' && value.trim() === '')) return undefined;
-    if (this.isJson && typeof value !== 'number') {
-      this.add(name, 'wrong_type', `${capitalize(name)} must be a number; got ${typeName(value)}.`);
-      return undefined;
-    }
-    const text = asText(value).trim();
-    if (/^[+-]?\d+$/u.test(text)) return Number(text);
-    const got = this.isJson ? text : quoteValue(text);
-    this.add(
-      name,
-      'not_an_integer',
-      `${capitalize(name)} must be a whole number${unit === undefined ? '' : ` of ${unit}`}; got ${got}.`,
-    );
-    return undefined;
-  }
-
-  /** Returns false for an absent or blank field. Anything but a boolean, or its name in a form, is reported. */
-  boolean(name: FieldName): boolean {
-    const [value] = this.all(name);
-    const text = typeof value === 'string' && !this.isJson ? value.trim() : value;
-    if (text === undefined || text === '' || text === false || (text === 'false' && !this.isJson)) return false;
-    if (text === true || (text === 'true' && !this.isJson)) return true;
-    this.add(name, 'wrong_type', `${capitalize(name)} must be true or false.`);
-    return false;
-  }
-
-  /**
-   * Reads a number of seconds. Returns undefined for an absent or blank field, and for anything else, which is
-   * reported.
-   */
-  seconds(name: FieldName, max: number, least: 'above 0' | 'from 0' = 'above 0'): number | undefined {
-    const [value] = this.all(name);
-    if (value === undefined || (typeof value === 'string' && value.trim() === '')) return undefined;
-    const isNumber = this.isJson ? typeof value === 'number' : /^\d+(?:\.\d+)?$/u.test(asText(value).trim());
-    const seconds = isNumber ? Number(value) : Number.NaN;
-    const isEnough = least === 'from 0' ? seconds >= 0 : seconds > 0;
-    if (isEnough && seconds <= max) return seconds;
-    const code = isNumber ? 'out_of_range' : 'wrong_type';
-    this.add(
-      name,
-      code,
-      `${capitalize(name)} must be a number of seconds ${least === 'from 0' ? 'from 0' : 'above 0 and up'} to ${max}.`,
-    );
-    return undefined;
-  }
-
-  /** Returns the value of a field as error messages quote it. */
-  shown(name: FieldName): string {
-    return shorten(asText(this.all(name)[0]).trim());
-  }
-
-  add(name: FieldName, code: FieldFault['code'], detail: string): void {
-    this.faults.push({ pointer: `#/${name}`, code, detail });
-  }
-
-  #validNames(): readonly string[] {
-    return this.#names.includes('asset_url') ? ['asset', ...this.#names] : this.#names;
-  }
-
-  #addUnknown(name: string): void {
-    if (name === 'asset' && this.#names.includes('asset_url')) {
-      const detail =
-        "asset must be a file in multipart/form-data, not text such as base64. Send it that way, or send the file's URL in asset_url.";
-      if (!this.hasTextAsset) this.faults.push({ pointer: '#/asset', code: 'wrong_type', detail });
-      this.hasTextAsset = true;
-      return;
-    }
-    this.hasUnknown = true;
-    const detail = `Unknown field ${quoteValue(name)}. Valid fields are ${this.#validNames().join(', ')}.`;
-    this.faults.push({ pointer: pointerTo(name), code: 'unknown_field', detail });
-  }
-
-  #add(name: string, value: unknown): void {
-    const known = this.#names.find((fieldName) => fieldName === name);
-    if (known === undefined) {
-      this.#addUnknown(name);
-      return;
-    }
-    const values = this.#values.get(known);
-    if (values === undefined) this.#values.set(known, [value]);
-    else if (known === 'overlays') values.push(value);
-    else this.add(known, 'duplicate', `Field ${known} was sent more than once.`);
-  }
+function unknownField(name: string, names: readonly string[]): FieldFault {
+  const valid = names.includes('asset_url') ? ['asset', ...names] : names;
+  const detail = `Unknown field ${quoteValue(name)}. Valid fields are ${valid.join(', ')}.`;
+  return { pointer: pointerTo(name), code: 'unknown_field', detail };
 }

@@ -38,14 +38,14 @@ describe('fit', () => {
 
   it('reports every fault of fit, width and height at once', () => {
     expect(faultsOf(() => parse({ fit: 'stretch', width: '8' }))).toEqual([
-      '#/fit invalid_choice',
       '#/width out_of_range',
       '#/height required',
+      '#/fit invalid_choice',
     ]);
     expect(faultsOf(() => parse({ fit: '{"mode":"blur","color":"#12345","x":1}', ...SIZE }))).toEqual([
       '#/fit/x unknown_field',
-      '#/fit/color conflict',
       '#/fit/color invalid_color',
+      '#/fit/color conflict',
     ]);
     expect(faultsOf(() => parse({ fit: '{"color":"#123456"}', ...SIZE }))).toEqual(['#/fit/mode required']);
     expect(faultsOf(() => parse({ fit: '{pad}', ...SIZE }))).toEqual(['#/fit invalid_json']);

@@ -100,9 +100,9 @@ describe('text and overlays together', () => {
 
   it('text and overlays are both checked in spite of the conflict', () => {
     expect(faultsOf({ text: 'a'.repeat(181), overlays: '[{"text":""}]' })).toEqual([
-      '#/overlays conflict',
-      '#/overlays/0/text blank',
       '#/text too_long',
+      '#/overlays/0/text blank',
+      '#/overlays conflict',
     ]);
   });
 
@@ -275,13 +275,13 @@ describe('the fields of a form', () => {
     const overlays = JSON.stringify([{ text: '' }, { text: 'b', position: '50' }, 7, { position: 101 }]);
     expect(faultsOf({ overlays, width: 'x', color: 'red' })).toEqual([
       '#/color unknown_field',
+      '#/width not_an_integer',
+      '#/height required',
       '#/overlays/0/text blank',
       '#/overlays/1/position wrong_type',
       '#/overlays/2 wrong_type',
       '#/overlays/3/text required',
       '#/overlays/3/position out_of_range',
-      '#/width not_an_integer',
-      '#/height required',
     ]);
   });
 });
@@ -312,9 +312,9 @@ describe('fields from JSON', () => {
 
   it('fields of the wrong type in JSON are rejected, each with one fault', () => {
     expect(faultsOf({}, json({ text: 7, width: '320', height: 1.5 }))).toEqual([
-      '#/text wrong_type',
       '#/width wrong_type',
       '#/height not_an_integer',
+      '#/text wrong_type',
     ]);
     expect(faultsOf({}, json({ width: 32, height: 32, overlays: '[{"text":"a"}]' }))).toEqual([
       '#/overlays wrong_type',

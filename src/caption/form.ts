@@ -1,28 +1,19 @@
-// Turns the fields of a request into captions and a canvas size, or reports every invalid field together. The encoding of
-// the body and the asset itself are handled by the HTTP layer.
+// Turns the fields of a request into captions and a canvas size, or reports every invalid field together: each field by its
+// schema, then the rules between them. The encoding of the body and the asset itself are handled by the HTTP layer.
 
-import { invalidFields } from '../errors.ts';
-import { parseAssetUrl, type UrlFault } from './asset-url.ts';
-import { hasCaptions, isAuto, parseCues, parseSpeech, reportMissingVideo, withWords } from './captions-field.ts';
-import { cleanText, isBlank } from './clean.ts';
-import { type Delivery, parseDelivery } from './delivery-field.ts';
-import { parseLanguage, withLanguage } from './language.ts';
-import { type CaptionClip, checkClip, parseFps } from './clip-field.ts';
-import { FieldReader, type Form } from './field-reader.ts';
-import type { Fit } from './fit.ts';
-import { hasFit, parseFit, videoSideFaults } from './fit-field.ts';
-import { parseOutput, type RequestedOutput } from './format-field.ts';
-import { type Overlay, MAX_CANVAS_PIXELS, MAX_SIDE, MIN_SIDE } from './overlay.ts';
-import { checkOverlays, parseOverlays, textFaults } from './overlays-field.ts';
-import { parseSafeArea, withSafeArea } from './safe-area-field.ts';
-import { checkRequestStyle, parseStyle, withStyle } from './style-field.ts';
-import type { RequestedLogo } from './logo.ts';
-import { defaultFormat } from './output-format.ts';
-import { DEFAULT_FPS, LAYOUT_FIELDS } from './request-fields.ts';
-import { parsePaging } from './paging-fields.ts';
-import { parsePositionField } from './position-field.ts';
-import { parsePut } from './put-fields.ts';
-import { parseWebhookUrl } from './webhook-url-field.ts';
+import { type FieldFault, invalidFields } from '../errors.ts';
+import { type CueOptions, parseCues, withWords } from './captions-field.ts';
+import { type Form, type ReadFields, readFields } from './field-reader.ts';
+import { DEFAULT_PAD_COLOR } from './fit.ts';
+import { isOwnFont } from './fonts.ts';
+import type { RequestedOutput } from './format-field.ts';
+import { type RequestedLogo, withDefaults } from './logo.ts';
+import type { OutputSource } from './output-format.ts';
+import { DEFAULT_MAX_LINES, type Overlay, type Paging } from './overlay.ts';
+import type { PutRequest } from './put-fields.ts';
+import { DEFAULT_FPS, type FieldName, RENDER_FIELDS } from './request-fields.ts';
+import { type CheckUrl, isAuto, type RequestContext, RULES, styleOf } from './request-rules.ts';
+import { checkFields, type RequestValues } from './request-values.ts';
 
 export interface CaptionForm {
   readonly overlays: readonly Overlay[];
@@ -41,6 +32,17 @@ export interface CaptionForm {
   readonly speech: Speech | undefined;
 }
 
+export interface Delivery {
+  /** If true, the response comes before the render. */
+  readonly isAsync: boolean;
+  /** If true, the response has a link to the file, as it always has for asynchronous requests. */
+  readonly isLink: boolean;
+  /** The URL that gets a webhook when the render ends. */
+  readonly webhookUrl?: URL | undefined;
+  /** Where the file is sent to instead of being kept. */
+  readonly put?: PutRequest | undefined;
+}
+
 /** The part of a request that needs a transcript. */
 export interface Speech {
   /** The language that the request names. */
@@ -49,196 +51,135 @@ export interface Speech {
   readonly overlaysFor: (transcript: unknown) => readonly Overlay[];
 }
 
-/** Returns the fault of a well-formed URL, if any. */
-export type CheckUrl = (url: URL, purpose?: 'webhook' | 'put') => UrlFault | undefined;
-
-const NUMBER = new Intl.NumberFormat('en');
-
 export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): CaptionForm {
-  const fields = new FieldReader(form);
-  const look = withLook(parseCaptions(fields, form.speech), fields);
-  const overlays = withWords(look.overlays, fields.faults);
-  const assetUrl = parseUrl(fields, checkUrl);
-  if (form.hasAsset && fields.has('asset_url')) {
-    fields.add('asset_url', 'conflict', 'Send either asset or asset_url, not both.');
-  }
-  const isUrlMeant = fields.has('asset_url') || fields.isUnreadable('asset_url');
-  const hasAsset = form.hasAsset || isUrlMeant || fields.hasTextAsset;
+  const read = readFields(form);
+  const context = contextOf(form, read, checkUrl);
+  const faults = [...read.faults];
+  const values = checkFields(context.sizeRequired === undefined ? withoutSize(read) : read, faults);
+  for (const rule of RULES) for (const fault of rule(values, context)) if (fault) faults.push(fault);
+  const overlays = overlaysOf(values, isAuto(values) ? undefined : values.captions, faults);
+  if (faults.length > 0) throw invalidFields(inOrder(faults, form.allowed ?? RENDER_FIELDS));
+  const { lang, strict = false, duration, asset_url: assetUrl } = values;
+  const { width, height, fit } = values;
+  const canvas = fit || width === undefined || height === undefined ? undefined : { width, height };
+  const speech = { lang, overlaysFor: (transcript: unknown) => spokenOverlays(values, transcript) };
+  return {
+    overlays,
+    canvas,
+    assetUrl,
+    strict,
+    duration,
+    delivery: deliveryOf(values),
+    output: outputOf(values, context.source),
+    logo: values.style?.logo && withDefaults(values.style.logo),
+    speech: isAuto(values) ? speech : undefined,
+  };
+}
+
+function contextOf(form: Form, read: ReadFields, checkUrl: CheckUrl): RequestContext {
+  const { values, hasTextAsset, hasUnknown, sent } = read;
+  const isMeant = (name: FieldName): boolean =>
+    name in values || form.faults.some(({ pointer }) => pointer === `#/${name}`);
+  const hasAsset = form.hasAsset || isMeant('asset_url') || hasTextAsset;
   const isLayout = form.allowed !== undefined && 'duration' in form.allowed;
-  const isClip = !hasAsset && !isLayout && fields.has('duration');
-  const lacksVideo = !hasAsset && !isLayout && !isClip && hasCaptions(fields);
-  if (lacksVideo) reportMissingVideo(fields.faults);
+  const isClip = !hasAsset && !isLayout && 'duration' in values;
+  const lacksVideo = !hasAsset && !isLayout && !isClip && 'captions' in values;
   // Without a size, the unknown field was probably meant to be a file.
-  const isFileMeant = fields.hasUnknown && !fields.has('width') && !fields.has('height');
-  const canvas = hasAsset || lacksVideo || isFileMeant ? undefined : parseCanvas(fields);
-  const strict = fields.boolean('strict');
-  const webhookUrl = parseWebhookUrl(fields, checkUrl);
-  const delivery = { ...parseDelivery(fields), webhookUrl, put: parsePut(fields, checkUrl) };
-  const duration = fields.seconds('duration', LAYOUT_FIELDS.duration.maximum);
-  const requested = parseOutput(fields, hasAsset ? form.assetKind : sourceWithoutAsset(isLayout, isClip));
-  const fit = parseFittedSize(fields, hasAsset, isVideo(form, requested));
-  const clip = parseClip(fields, { canvas, duration, isClip, isLayout }, requested);
-  const output = { ...requested, ...(fit && { fit }), ...(clip && { clip }) };
-  if (isLayout && requested.at !== undefined && !fields.has('duration')) {
-    fields.add('duration', 'required', 'At needs a video. Send its length in seconds.');
-  } else if (isLayout && hasCaptions(fields) && !fields.has('duration')) {
-    fields.add('duration', 'required', 'Captions need a video. Send its length in seconds.');
-  }
-  if (isAuto(fields) && fields.has('at')) {
-    fields.add('at', 'conflict', 'Captions from speech need the whole video. Send its captions, or leave out at.');
-  }
-  const { faults } = fields;
-  const lang = parseLanguage(fields.all('lang')[0], '#/lang', faults);
+  const isFileMeant = hasUnknown && !('width' in values) && !('height' in values);
+  const isCanvas = !hasAsset && !lacksVideo && !isFileMeant;
+  const isFitted = hasAsset && 'fit' in values;
+  const drawnOn = isClip ? 'clip' : 'canvas';
+  return {
+    isUploaded: form.hasAsset,
+    hasAsset,
+    isLayout,
+    lacksVideo,
+    sizeRequired: isCanvas ? 'when no asset is sent' : isFitted ? 'with fit' : undefined,
+    source: hasAsset ? form.assetKind : isLayout ? undefined : drawnOn,
+    allowsSpeech: form.allowsSpeech === true,
+    sent,
+    isMeant,
+    checkUrl,
+  };
+}
+
+/** The size of the asset counts, so nothing about these fields matters. */
+function withoutSize(read: ReadFields): ReadFields {
+  const { width: _width, height: _height, ...values } = read.values;
+  return { ...read, values };
+}
+
+/** The captions with the look of the request. Those of speech come later. */
+function overlaysOf(values: RequestValues, captions: unknown, faults: FieldFault[]): readonly Overlay[] {
+  const { text, position = null, overlays, safe_area: safeArea, lang } = values;
+  const { logo: _logo, ...style } = values.style ?? {};
+  const cues = captions === undefined ? [] : parseCues(captions, cueOptions(values), faults);
+  const single = text === undefined ? undefined : [{ text, position }];
+  const sent: readonly Overlay[] | undefined = overlays?.map((one) => ({ text: '', position: null, ...one })) ?? single;
+  const complete = (sent ?? cues).map((overlay): Overlay => {
+    const look = styleOf(overlay.style, style);
+    return {
+      ...(lang !== undefined && { lang }),
+      ...overlay,
+      ...(Object.keys(look).length > 0 && { style: look }),
+      ...(safeArea !== undefined && safeArea !== 'none' && { safeArea }),
+    };
+  });
+  return withWords(complete, faults);
+}
+
+function spokenOverlays(values: RequestValues, transcript: unknown): readonly Overlay[] {
+  const faults: FieldFault[] = [];
+  const overlays = overlaysOf({ max_lines: DEFAULT_MAX_LINES, ...values }, transcript, faults);
   if (faults.length > 0) throw invalidFields(faults);
-  const overlaysFor = (transcript: unknown): readonly Overlay[] =>
-    parseForm({ ...form, speech: { transcript } }, checkUrl).overlays;
-  const speech = isAuto(fields) ? { lang, overlaysFor } : undefined;
-  const { logo } = look;
-  const captions = { overlays: withLanguage(overlays, lang), logo, speech };
-  return { ...captions, canvas, assetUrl, strict, delivery, duration, output };
+  return overlays;
 }
 
-/** Faults of the look come after those of the captions. */
-function withLook(overlays: readonly Overlay[], fields: FieldReader): Pick<CaptionForm, 'overlays' | 'logo'> {
-  const { faults, isJson } = fields;
-  const [value] = fields.all('style');
-  const isText = typeof value === 'string' && !isJson;
-  const parsed = isText ? parseStyle(value, '#/style', faults) : checkRequestStyle(value, '#/style', faults);
-  const { logo, ...style } = parsed ?? {};
-  const styled = withStyle(overlays, Object.keys(style).length === 0 ? undefined : style, faults);
-  return { overlays: withSafeArea(styled, parseSafeArea(fields.all('safe_area')[0], faults)), logo };
+function cueOptions(values: RequestValues): CueOptions {
+  const { position, max_words: maxWords, max_lines: maxLines, lang } = values;
+  const isPaged = maxWords !== undefined || maxLines !== undefined;
+  const paging: Paging = { maxLines: maxLines ?? DEFAULT_MAX_LINES, ...(maxWords !== undefined && { maxWords }) };
+  return { position, paging: isPaged ? paging : undefined, hasLanguage: lang !== undefined };
 }
 
-function parseUrl(fields: FieldReader, checkUrl: CheckUrl): URL | undefined {
-  const text = fields.text('asset_url');
-  if (text === undefined) return undefined;
-  const url = parseAssetUrl(text);
-  const fault = url instanceof URL ? checkUrl(url) : url;
-  if (fault) fields.add('asset_url', fault.code, fault.detail);
-  return url instanceof URL ? url : undefined;
+function deliveryOf(values: RequestValues): Delivery {
+  const { async: isAsync = false, deliver, webhook_url: webhookUrl, put_url: url, put_headers: sent = {} } = values;
+  const headers = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name.toLowerCase(), value]));
+  return { isAsync, isLink: isAsync || deliver === 'url', webhookUrl, put: url && { url, headers } };
 }
 
-/** A blank field counts as absent, so a browser form with an empty input works. */
-function parseCaptions(fields: FieldReader, speech: Form['speech']): readonly Overlay[] {
-  const { faults } = fields;
-  const faultsBefore = faults.length;
-  const text = cleanText(fields.text('text') ?? '');
-  const captions = hasCaptions(fields) ? fields.all('captions')[0] : fields.text('captions');
-  const isMistyped = faults.length > faultsBefore;
-  const overlays = fields.all('overlays').filter((value) => typeof value !== 'string' || value.trim() !== '');
-  const hasText = !isBlank(text);
-  const hasOverlays = overlays.length > 0;
-  if (hasText && hasOverlays) fields.add('overlays', 'conflict', 'Send either text or overlays, not both.');
-  const position = parsePositionField(fields, hasOverlays);
-  const paging = parsePaging(fields);
-  if (captions !== undefined && hasCaptions(fields)) {
-    if (hasText || hasOverlays) fields.add('captions', 'conflict', 'Send either captions, text or overlays.');
-    const options = { position, paging, hasLanguage: fields.has('lang') };
-    const cues = isAuto(fields) ? parseSpeech(fields, speech, options) : parseCues(captions, options, faults);
-    if (!hasText && !hasOverlays) return cues;
+function outputOf(values: RequestValues, source: OutputSource | undefined): RequestedOutput {
+  const { format, quality, color_space: colorSpace, at, max_bytes: maxBytes, duration, fps = DEFAULT_FPS } = values;
+  const { fit, width, height } = values;
+  return {
+    ...(format !== undefined && { format }),
+    ...(quality !== undefined && { quality }),
+    ...(colorSpace !== undefined && { colorSpace }),
+    ...(at !== undefined && { at }),
+    ...(maxBytes !== undefined && { maxBytes }),
+    ...(fit?.mode &&
+      width !== undefined &&
+      height !== undefined && { fit: { color: DEFAULT_PAD_COLOR, mode: fit.mode, ...fit, width, height } }),
+    ...(source === 'clip' && duration !== undefined && { clip: { seconds: duration, fps } }),
+  };
+}
+
+/** Sorts faults by their fields. Those of unknown fields come first. */
+function inOrder(faults: readonly FieldFault[], fields: object): FieldFault[] {
+  const names = Object.keys(fields);
+  const place = ({ pointer }: FieldFault): number => names.indexOf(pointer.split('/')[1] ?? '');
+  return faults.toSorted((one, other) => place(one) - place(other));
+}
+
+/** Visitors without an account have no logos and fonts of their own. */
+export function refuseBrandFiles({ overlays, logo }: Pick<CaptionForm, 'overlays' | 'logo'>): void {
+  const faults: FieldFault[] = [];
+  if (logo !== undefined) {
+    faults.push({ pointer: '#/style/logo/id', code: 'unknown_logo', detail: 'Logos need an API key.' });
   }
-  if (hasOverlays) {
-    const parsed = fields.isJson ? checkOverlays(overlays[0], faults) : parseOverlays(overlays.map(String), faults);
-    if (hasText) faults.push(...textFaults(text, '#/text'));
-    return parsed;
+  if (overlays.some(({ style }) => isOwnFont(style?.font ?? ''))) {
+    const detail = 'Uploaded fonts need an API key of their account.';
+    faults.push({ pointer: '#/style/font', code: 'unknown_font', detail });
   }
-  if (hasText) {
-    faults.push(...textFaults(text, '#/text'));
-    return [{ text, position: position ?? null }];
-  }
-  const isUnreadable = (['text', 'overlays', 'captions'] as const).some((name) => fields.isUnreadable(name));
-  if (!isMistyped && !isUnreadable) {
-    if (fields.has('text')) fields.add('text', 'blank', "Caption can't be empty.");
-    else fields.add('text', 'required', 'A caption is required. Send one in text, or several in overlays.');
-  }
-  return [];
-}
-
-function sourceWithoutAsset(isLayout: boolean, isClip: boolean): 'canvas' | 'clip' | undefined {
-  if (isLayout) return undefined;
-  return isClip ? 'clip' : 'canvas';
-}
-
-interface ClipContext extends Pick<CaptionForm, 'canvas' | 'duration'> {
-  readonly isClip: boolean;
-  readonly isLayout: boolean;
-}
-
-function parseClip(
-  fields: FieldReader,
-  { canvas, duration, isClip, isLayout }: ClipContext,
-  { format = defaultFormat('clip') }: RequestedOutput,
-): CaptionClip | undefined {
-  const fps = parseFps(fields);
-  if (!isClip) {
-    if (fields.has('duration') && !isLayout) {
-      fields.add('duration', 'conflict', 'Duration is for a request without an asset, whose own length counts.');
-    }
-    if (fields.has('fps'))
-      fields.add('fps', 'conflict', 'Fps is for a transparent video. Send duration, and no asset.');
-    return undefined;
-  }
-  if (duration === undefined) return undefined;
-  const clip = { seconds: duration, fps: fps ?? DEFAULT_FPS };
-  checkClip(fields, clip, canvas, format);
-  return clip;
-}
-
-/** False also while it isn't known. */
-function isVideo({ assetKind }: Form, { format, at }: RequestedOutput): boolean {
-  return assetKind === 'video' || format === 'mp4' || at !== undefined;
-}
-
-function parseFittedSize(fields: FieldReader, hasAsset: boolean, isForVideo: boolean): Fit | undefined {
-  if (!hasFit(fields)) return undefined;
-  const fit = parseFit(fields);
-  if (!hasAsset) {
-    fields.add(
-      'fit',
-      'conflict',
-      'Fit changes the size of an asset. Send one in asset or asset_url, or leave out fit.',
-    );
-    return undefined;
-  }
-  const size = parseCanvas(fields, 'with fit', isForVideo);
-  return size && fit && { ...fit, ...size };
-}
-
-function parseCanvas(fields: FieldReader, when = 'when no asset is sent', isForVideo = false): CaptionForm['canvas'] {
-  const width = parseSide('width', fields, when, isForVideo);
-  const height = parseSide('height', fields, when, isForVideo);
-  if (width === undefined || height === undefined) return undefined;
-  if (width * height > MAX_CANVAS_PIXELS) {
-    const actual = `${NUMBER.format(width * height)} (${width}x${height})`;
-    const detail = `Width times height must be at most ${NUMBER.format(MAX_CANVAS_PIXELS)} pixels; got ${actual}.`;
-    fields.add('width', 'out_of_range', detail);
-  }
-  return { width, height };
-}
-
-function parseSide(
-  name: 'width' | 'height',
-  fields: FieldReader,
-  when: string,
-  isForVideo: boolean,
-): number | undefined {
-  const label = name === 'width' ? 'Width' : 'Height';
-  if (fields.isUnreadable(name)) return undefined;
-  const faultsBefore = fields.faults.length;
-  const side = fields.integer(name, 'pixels');
-  if (side === undefined) {
-    const isReported = fields.faults.length > faultsBefore;
-    if (!isReported) fields.add(name, 'required', `${label} in pixels is required ${when}.`);
-    return undefined;
-  }
-  if (side >= MIN_SIDE && side <= MAX_SIDE) {
-    if (isForVideo) fields.faults.push(...videoSideFaults(name, side));
-    return side;
-  }
-  fields.add(
-    name,
-    'out_of_range',
-    `${label} must be between ${MIN_SIDE} and ${MAX_SIDE} pixels; got ${fields.shown(name)}.`,
-  );
-  return undefined;
+  if (faults.length > 0) throw invalidFields(faults);
 }

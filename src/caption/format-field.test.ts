@@ -92,7 +92,7 @@ describe('format and quality', () => {
     expect(faultsOf(() => parse({ at: '1' }, ON_IMAGE))).toEqual(needsVideo);
     expect(faultsOf(() => parse({ at: '1' }))).toEqual(needsVideo);
     expect(faultsOf(() => parse({ at: '-1' }, ON_VIDEO))).toEqual([
-      '#/at wrong_type At must be a number of seconds from 0 to 86400.',
+      '#/at wrong_type At must be a number of seconds between 0 and 86400; got "-1".',
     ]);
     expect(faultsOf(() => assertFormatFits({ at: 1 }, 'image'))).toEqual(needsVideo);
   });

@@ -1,13 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import type { FieldFault } from '../errors.ts';
-import { parseLanguage } from './language.ts';
+import { AppError, type FieldFault } from '../errors.ts';
+import { parseForm } from './form.ts';
 
-function parse(value: unknown): { lang: string | undefined; faults: FieldFault[] } {
-  const faults: FieldFault[] = [];
-  return { lang: parseLanguage(value, '#/lang', faults), faults };
+function parse(value: unknown): { lang: string | undefined; faults: readonly FieldFault[] } {
+  const fields = Object.entries({ text: 'a', lang: value ?? null }).map(([name, one]) => ({ name, value: one }));
+  try {
+    const { overlays } = parseForm({ fields, isJson: true, hasAsset: true, faults: [] });
+    return { lang: overlays[0]?.lang, faults: [] };
+  } catch (error) {
+    if (error instanceof AppError) return { lang: undefined, faults: error.faults };
+    throw error;
+  }
 }
 
-describe('parseLanguage', () => {
+describe('the language of a request', () => {
   it.each([
     'ja',
     'ur-PK',

@@ -1,6 +1,5 @@
 // The `lang` of a request or an overlay: a language tag (BCP 47, RFC 5646).
 
-import type { FieldFault } from '../errors.ts';
 import { MAX_LANGUAGE_LENGTH, type Overlay } from './overlay.ts';
 
 const LANGUAGE = '(?:[a-z]{2,3}(?:-[a-z]{3}){0,3}|[a-z]{4,8})';
@@ -13,28 +12,11 @@ const LANGUAGE_TAG = new RegExp(
   'iu',
 );
 
-/** A blank value counts as absent, so a browser form with an empty input works. */
-export function parseLanguage(value: unknown, pointer: string, faults: FieldFault[]): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string') {
-    const detail = `Lang must be a string such as "ja" or "zh-Hant"; got ${quoted(value)}.`;
-    faults.push({ pointer, code: 'wrong_type', detail });
-    return undefined;
-  }
-  const tag = value.trim();
-  if (tag === '') return undefined;
-  if (tag.length <= MAX_LANGUAGE_LENGTH && LANGUAGE_TAG.test(tag)) return tag;
-  const detail = `Lang must be a BCP 47 language tag such as "ja" or "zh-Hant"; got ${quoted(tag)}.`;
-  faults.push({ pointer, code: 'invalid_language', detail });
-  return undefined;
+export function isLanguageTag(text: string): boolean {
+  return text.length <= MAX_LANGUAGE_LENGTH && LANGUAGE_TAG.test(text);
 }
 
 /** Gives the language of the request to overlays that name none. */
 export function withLanguage(overlays: readonly Overlay[], lang: string | undefined): readonly Overlay[] {
   return lang === undefined ? overlays : overlays.map((overlay) => ({ lang, ...overlay }));
-}
-
-function quoted(value: unknown): string {
-  const json = JSON.stringify(value);
-  return json.length <= MAX_LANGUAGE_LENGTH ? json : `${json.slice(0, MAX_LANGUAGE_LENGTH).toWellFormed()}...`;
 }

@@ -1,8 +1,6 @@
 // The `logo` of a style: an image of the account in a corner of the result.
 
-import type { FieldFault } from '../errors.ts';
 import type { Json } from '../primitives/json-schema.ts';
-import { capitalize, pointerTo, quoteJson, typeName } from './quote.ts';
 
 export const LOGO_CORNERS = ['top-left', 'top-right', 'bottom-left', 'bottom-right'] as const;
 export type LogoCorner = (typeof LOGO_CORNERS)[number];
@@ -48,73 +46,13 @@ export interface RequestedLogo {
   readonly opacity: number;
 }
 
-/** Returns undefined for an omitted logo, and for an invalid one, which is reported. */
-export function checkLogo(value: unknown, pointer: string, faults: FieldFault[]): RequestedLogo | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'object' || Array.isArray(value)) {
-    const detail = `Logo must be an object such as {"id": "logo_..."}; got ${typeName(value)}.`;
-    faults.push({ pointer, code: 'wrong_type', detail });
-    return undefined;
-  }
-  const before = faults.length;
-  for (const key of Object.keys(value)) {
-    if (Object.hasOwn(PROPERTIES, key)) continue;
-    const detail = `Unknown key ${quoteJson(key)} in logo. Valid keys are ${Object.keys(PROPERTIES).join(', ')}.`;
-    faults.push({ pointer: `${pointer}${pointerTo(key).slice(1)}`, code: 'unknown_field', detail });
-  }
-  const fields = value as Readonly<Record<string, unknown>>;
-  const number = (key: 'width' | 'margin' | 'opacity'): number =>
-    readNumber(fields[key] ?? DEFAULTS[key], key, `${pointer}/${key}`, faults);
-  const logo = {
-    id: readId(fields['id'] ?? undefined, `${pointer}/id`, faults),
-    corner: readCorner(fields['corner'] ?? DEFAULTS.corner, `${pointer}/corner`, faults),
-    width: number('width'),
-    margin: number('margin'),
-    opacity: number('opacity'),
-  };
-  return faults.length > before ? undefined : logo;
-}
+/** A logo as it is sent. Only its id is required. */
+export type SentLogo = Pick<RequestedLogo, 'id'> & Partial<RequestedLogo>;
 
-function readId(value: unknown, pointer: string, faults: FieldFault[]): string {
-  if (typeof value === 'string') {
-    if (!isLogoId(value)) faults.push(unknownLogo(value, pointer));
-    return value;
-  }
-  const isMissing = value === undefined;
-  const got = isMissing ? '' : `; got ${typeName(value)}`;
-  const detail = `A logo needs the id that POST /v1/logos returned${got}.`;
-  faults.push({ pointer, code: isMissing ? 'required' : 'wrong_type', detail });
-  return '';
-}
-
-function readCorner(value: unknown, pointer: string, faults: FieldFault[]): LogoCorner {
-  const known = LOGO_CORNERS.find((name) => name === value);
-  if (known !== undefined) return known;
-  const detail = `Corner must be one of ${LOGO_CORNERS.join(', ')}; got ${typeof value === 'string' ? quoteJson(value) : typeName(value)}.`;
-  faults.push({ pointer, code: 'invalid_choice', detail });
-  return DEFAULTS.corner;
-}
-
-function readNumber(
-  value: unknown,
-  key: 'width' | 'margin' | 'opacity',
-  pointer: string,
-  faults: FieldFault[],
-): number {
-  const { minimum, maximum } = PROPERTIES[key];
-  if (typeof value === 'number' && value >= minimum && value <= maximum) return value;
-  const isNumber = typeof value === 'number';
-  const got = isNumber ? value : typeName(value);
-  const detail = `${capitalize(key)} of a logo must be a number between ${minimum} and ${maximum}; got ${got}.`;
-  faults.push({ pointer, code: isNumber ? 'out_of_range' : 'wrong_type', detail });
-  return DEFAULTS[key];
+export function withDefaults({ id, ...logo }: SentLogo): RequestedLogo {
+  return { id, ...DEFAULTS, ...logo };
 }
 
 export function isLogoId(text: string): boolean {
   return new RegExp(LOGO_ID_PATTERN, 'u').test(text);
-}
-
-export function unknownLogo(id: string, pointer: string): FieldFault {
-  const detail = `Logo ${quoteJson(id)} does not exist in your account. GET /v1/logos lists your logos.`;
-  return { pointer, code: 'unknown_logo', detail };
 }

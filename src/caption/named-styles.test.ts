@@ -85,8 +85,8 @@ describe('a saved style in a request', () => {
       }
     };
     expect(faultsOf(json({ text: '', style: { preset: 'acm', size: 9 }, ...CANVAS }))).toEqual([
-      { pointer: '#/style/preset', code: 'unknown_style', detail: 'Style "acm" does not exist. Did you mean acme?' },
       expect.objectContaining({ pointer: '#/text', code: 'blank' }),
+      { pointer: '#/style/preset', code: 'unknown_style', detail: 'Style "acm" does not exist. Did you mean acme?' },
       expect.objectContaining({ pointer: '#/style/size', code: 'out_of_range' }),
     ]);
     expect(faultsOf(json({ text: 'Hi', style: 'acme@9', ...CANVAS }))).toMatchObject([

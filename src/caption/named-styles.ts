@@ -6,8 +6,8 @@ import type { Form, FormField } from './field-reader.ts';
 import { isOwnFont } from './fonts.ts';
 import { isLogoId } from './logo.ts';
 import { captionPart, defaultsOf, parseReference, type SavedStyle, stylePart } from './saved-style.ts';
-import { unknownStyle } from './style-field.ts';
 import { DEFAULT_PRESET, mayBeSaved, STYLE_PRESETS } from './style-presets.ts';
+import { unknownStyle } from './text-rules.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type NamedForm = Pick<Form, 'fields' | 'isJson' | 'faults'>;
@@ -73,7 +73,7 @@ export function missingStyle(reference: string, saved: readonly string[], pointe
   if (STYLE_PRESETS.some((preset) => preset === reference)) return undefined;
   const { name, version } = parseReference(reference) ?? { name: reference, version: undefined };
   if (version === undefined || !saved.includes(name))
-    return unknownStyle(reference, [...saved, ...STYLE_PRESETS], pointer);
+    return { pointer, ...unknownStyle(reference, [...saved, ...STYLE_PRESETS]) };
   const detail = `Version ${version} of style "${name}" does not exist or was deleted. Use "${name}" for the latest one.`;
   return { pointer, code: 'unknown_style', detail };
 }

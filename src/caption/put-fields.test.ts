@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type { FieldFault } from '../errors.ts';
-import { FieldReader } from './field-reader.ts';
-import { parsePut, publicPartOf } from './put-fields.ts';
+import { AppError, type FieldFault } from '../errors.ts';
+import { parseForm } from './form.ts';
+import { publicPartOf } from './put-fields.ts';
 
 const URL_TEXT = 'https://bucket.example/a/b.png?X-Amz-Signature=abc';
 
 function parse(values: Readonly<Record<string, unknown>>, isJson = true) {
-  const fields = Object.entries(values).map(([name, value]) => ({ name, value }));
-  const reader = new FieldReader({ fields, isJson, hasAsset: false, faults: [] });
-  return { put: parsePut(reader, () => undefined), faults: reader.faults };
+  const fields = Object.entries({ text: 'Hi', ...values }).map(([name, value]) => ({ name, value }));
+  try {
+    return { put: parseForm({ fields, isJson, hasAsset: true, faults: [] }).delivery.put, faults: [] };
+  } catch (error) {
+    if (error instanceof AppError) return { put: undefined, faults: error.faults };
+    throw error;
+  }
 }
 
 const faultsOf = (values: Readonly<Record<string, unknown>>, isJson?: boolean): string[] =>
@@ -33,12 +37,12 @@ describe('put_url and put_headers', () => {
   it('other headers, values that could break out of a header, and too many are faults, without their values', () => {
     const bad = { authorization: 'Bearer hidden', host: 'x', 'x-amz-a': 'hidden\r\nx: y', 'x-amz-b': 7, 'x-amz-': 'é' };
     expect(faultsOf({ put_url: URL_TEXT, put_headers: bad })).toEqual([
-      '#/put_headers/authorization invalid_choice',
-      '#/put_headers/host invalid_choice',
       '#/put_headers/x-amz-a wrong_type',
       '#/put_headers/x-amz-b wrong_type',
-      '#/put_headers/x-amz- invalid_choice',
       '#/put_headers/x-amz- wrong_type',
+      '#/put_headers/authorization invalid_choice',
+      '#/put_headers/host invalid_choice',
+      '#/put_headers/x-amz- invalid_choice',
     ]);
     expect(JSON.stringify(parse({ put_url: URL_TEXT, put_headers: bad }).faults)).not.toContain('hidden');
     const many = Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [`x-amz-meta-${n}`, 'v']));

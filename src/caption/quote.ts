@@ -15,10 +15,6 @@ export function typeName(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-export function asText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
 export function quoteValue(value: string): string {
   return `"${shorten(value)}"`;
 }

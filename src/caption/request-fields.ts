@@ -42,7 +42,7 @@ const MIN_MAX_BYTES = 20_000;
 const MAX_SECONDS = 86_400;
 
 /** The headers that a request may add to the `PUT` of its file. */
-export const MAX_PUT_HEADERS = 5;
+const MAX_PUT_HEADERS = 5;
 export const MAX_PUT_HEADER_LENGTH = 1_024;
 
 /** The quality of images whose request names none. */

@@ -2,15 +2,13 @@
 
 import type { FieldFault } from '../errors.ts';
 import type { Json } from '../primitives/json-schema.ts';
-import { FieldReader } from './field-reader.ts';
-import { LOGO_FIELD } from './logo.ts';
-import { parsePaging } from './paging-fields.ts';
-import { parsePositionField } from './position-field.ts';
-import { pointerTo, quoteJson } from './quote.ts';
+import { check, type Schema } from './check.ts';
+import { LOGO_FIELD, type RequestedLogo, withDefaults } from './logo.ts';
+import { quoteJson } from './quote.ts';
 import { CAPTION_FIELDS, LOOK_FIELDS } from './request-fields.ts';
 import type { SafeAreaName } from './safe-area.ts';
-import { parseSafeArea } from './safe-area-field.ts';
-import { checkRequestStyle, conflicts, type RequestStyle } from './style-field.ts';
+import { backgroundFault } from './request-rules.ts';
+import type { SentStyle } from './request-values.ts';
 import { type CaptionStyle, STYLE_FIELDS } from './style.ts';
 import { STYLE_PRESETS } from './style-presets.ts';
 
@@ -26,7 +24,6 @@ type DefaultName = keyof typeof DEFAULT_FIELDS;
 const DEFAULT_NAMES = Object.keys(DEFAULT_FIELDS) as DefaultName[];
 
 export const SAVED_STYLE_FIELDS = { ...STYLE_FIELDS, logo: LOGO_FIELD, ...DEFAULT_FIELDS } as const;
-const SAVED_NAMES = Object.keys(SAVED_STYLE_FIELDS);
 
 interface StyleDefaults {
   readonly position?: number;
@@ -35,6 +32,8 @@ interface StyleDefaults {
   readonly max_lines?: number;
 }
 
+/** The style of a request, which can also have a logo. */
+type RequestStyle = CaptionStyle & { readonly logo?: RequestedLogo };
 export type SavedStyle = RequestStyle & StyleDefaults;
 
 /** The pattern of a name, without a version. */
@@ -65,38 +64,15 @@ export function nameFault(name: string): FieldFault | undefined {
   return { pointer, code: 'invalid_choice', detail };
 }
 
+const SCHEMA: Schema = { type: 'object', properties: SAVED_STYLE_FIELDS, additionalProperties: false };
+
 /** Returns the style in its canonical form, so that equal styles are equal as JSON. Faults are reported. */
 export function checkSavedStyle(fields: Readonly<Record<string, unknown>>, faults: FieldFault[]): SavedStyle {
-  for (const name of Object.keys(fields)) {
-    if (SAVED_NAMES.includes(name)) continue;
-    const detail = `Unknown key ${quoteJson(name)} in a style. Valid keys are ${SAVED_NAMES.join(', ')}.`;
-    faults.push({ pointer: pointerTo(name), code: 'unknown_field', detail });
-  }
-  const own = Object.entries(fields).filter(([name]) => !(name in DEFAULT_FIELDS) && SAVED_NAMES.includes(name));
-  const style = checkRequestStyle(Object.fromEntries(own), '#', faults);
-  conflicts(style, '#', faults);
-  return { ...style, ...checkDefaults(fields, faults) };
-}
-
-function checkDefaults(fields: Readonly<Record<string, unknown>>, faults: FieldFault[]): StyleDefaults {
-  const sent = DEFAULT_NAMES.map((name) => ({ name, value: fields[name] ?? null }));
-  const reader = new FieldReader({
-    fields: sent,
-    isJson: true,
-    hasAsset: false,
-    allowed: DEFAULT_FIELDS,
-    faults: [],
-  });
-  const position = parsePositionField(reader, false);
-  const paging = parsePaging(reader);
-  const safeArea = parseSafeArea(reader.all('safe_area')[0], reader.faults);
-  faults.push(...reader.faults);
-  return {
-    ...(position !== undefined && { position }),
-    ...(safeArea !== undefined && { safe_area: safeArea }),
-    ...(paging?.maxWords !== undefined && { max_words: paging.maxWords }),
-    ...(paging !== undefined && reader.has('max_lines') && { max_lines: paging.maxLines }),
-  };
+  const style = check(SCHEMA, fields, { pointer: '#', name: 'style', faults }) as SentStyle & StyleDefaults;
+  const conflict = backgroundFault(style, '#');
+  if (conflict) faults.push(conflict);
+  const { logo, ...rest } = style;
+  return logo === undefined ? rest : { ...rest, logo: withDefaults(logo) };
 }
 
 /** The part that is the style of a request. */

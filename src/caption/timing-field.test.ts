@@ -1,11 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FieldFault } from '../errors.ts';
-import { areShownTogether, isShownAt, parseTimes } from './timing-field.ts';
+import { AppError, type FieldFault } from '../errors.ts';
+import { parseForm } from './form.ts';
+import { must } from '../primitives/must.ts';
+import { areShownTogether, isShownAt } from './timing-field.ts';
 
-function parse(item: object): { times: object; faults: FieldFault[] } {
-  const faults: FieldFault[] = [];
-  return { times: parseTimes(item, '#/overlays/2', faults), faults };
+function parse(item: object): { times: object; faults: readonly FieldFault[] } {
+  const fields = [{ name: 'overlays', value: [{ text: 'a' }, { text: 'b' }, { text: 'c', ...item }] }];
+  try {
+    const {
+      text: _text,
+      position: _position,
+      ...times
+    } = must(parseForm({ fields, isJson: true, hasAsset: true, faults: [] }).overlays[2], 'the overlay');
+    return { times, faults: [] };
+  } catch (error) {
+    if (error instanceof AppError) return { times: {}, faults: error.faults };
+    throw error;
+  }
 }
 
 describe('start and end of an overlay', () => {
@@ -24,11 +36,11 @@ describe('start and end of an overlay', () => {
   });
 
   it.each([
-    [{ start: '1' }, 'start', 'wrong_type', 'Start must be a number of seconds; got a string.'],
-    [{ end: true }, 'end', 'wrong_type', 'End must be a number of seconds; got a boolean.'],
-    [{ start: -0.1 }, 'start', 'out_of_range', 'Start must be at least 0 seconds; got -0.1.'],
-    [{ end: JSON.parse('1e999') }, 'end', 'out_of_range', 'End must be at least 0 seconds; got Infinity.'],
-    [{ end: 0 }, 'end', 'out_of_range', 'End must be later than start (0); got 0.'],
+    [{ start: '1' }, 'start', 'wrong_type', 'Start must be a number; got a string.'],
+    [{ end: true }, 'end', 'wrong_type', 'End must be a number; got a boolean.'],
+    [{ start: -0.1 }, 'start', 'out_of_range', 'Start must be at least 0; got -0.1.'],
+    [{ end: JSON.parse('1e999') }, 'end', 'out_of_range', 'End must be above 0; got Infinity.'],
+    [{ end: 0 }, 'end', 'out_of_range', 'End must be above 0; got 0.'],
     [{ start: 2, end: 2 }, 'end', 'out_of_range', 'End must be later than start (2); got 2.'],
     [{ start: 2, end: 1 }, 'end', 'out_of_range', 'End must be later than start (2); got 1.'],
   ])('rejects %j', (item, field, code, detail) => {

@@ -1,38 +1,9 @@
 // The `start` and `end` of an overlay in a video.
 
-import type { FieldFault } from '../errors.ts';
-import { typeName } from './quote.ts';
 import type { Overlay } from './overlay.ts';
 
 /** Seconds from the first frame. A bar is shown from `start` on, until just before `end`. */
 export type ShownTimes = Pick<Overlay, 'start' | 'end'>;
-
-export function parseTimes(item: object, pointer: string, faults: FieldFault[]): ShownTimes {
-  const start = parseTime('start' in item ? item.start : undefined, 'Start', `${pointer}/start`, faults);
-  const end = parseTime('end' in item ? item.end : undefined, 'End', `${pointer}/end`, faults);
-  if (end !== undefined && end <= (start ?? 0)) {
-    const detail = `End must be later than start (${start ?? 0}); got ${end}.`;
-    faults.push({ pointer: `${pointer}/end`, code: 'out_of_range', detail });
-  }
-  return { ...(start !== undefined && { start }), ...(end !== undefined && { end }) };
-}
-
-/** Rejects numeric strings, as `position` does. */
-function parseTime(value: unknown, label: string, pointer: string, faults: FieldFault[]): number | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'number') {
-    faults.push({
-      pointer,
-      code: 'wrong_type',
-      detail: `${label} must be a number of seconds; got ${typeName(value)}.`,
-    });
-    return undefined;
-  }
-  // JSON has no Infinity, but 1e999 becomes one.
-  if (Number.isFinite(value) && value >= 0) return value;
-  faults.push({ pointer, code: 'out_of_range', detail: `${label} must be at least 0 seconds; got ${value}.` });
-  return undefined;
-}
 
 export function isTimed({ start, end }: ShownTimes): boolean {
   return start !== undefined || end !== undefined;

@@ -3,8 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { FormField } from '../caption/field-reader.ts';
 import { parseForm } from '../caption/form.ts';
-import type { CaptionClip } from '../caption/clip-field.ts';
-import { assertFormatFits, formatFor, type RequestedOutput } from '../caption/format-field.ts';
+import { assertFormatFits, type CaptionClip, formatFor, type RequestedOutput } from '../caption/format-field.ts';
 import { OUTPUT_FORMATS } from '../caption/output-format.ts';
 import { SAFE_AREA_MARGINS } from '../caption/safe-area.ts';
 import { HIGHLIGHTS } from '../caption/style.ts';

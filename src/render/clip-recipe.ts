@@ -1,7 +1,6 @@
 // Composes the recipe of a transparent video: only the captions, over time.
 
-import type { CaptionClip } from '../caption/clip-field.ts';
-import { formatFor, type RequestedOutput } from '../caption/format-field.ts';
+import { type CaptionClip, formatFor, type RequestedOutput } from '../caption/format-field.ts';
 import type { Overlay } from '../caption/overlay.ts';
 import { AppError } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';

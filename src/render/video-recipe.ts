@@ -1,7 +1,6 @@
 // Composes the recipe of a video render from the probe and the limits of the caller.
 
-import type { Fit } from '../caption/fit.ts';
-import { assertVideoSize } from '../caption/fit-field.ts';
+import { assertVideoSize, type Fit } from '../caption/fit.ts';
 import type { RequestedOutput } from '../caption/format-field.ts';
 import type { Overlay } from '../caption/overlay.ts';
 import { assertEnlargement } from '../layout/fit.ts';

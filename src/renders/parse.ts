@@ -1,12 +1,10 @@
 // Parses the received form. Faults of fields come before those of the asset.
 
 import type { Form } from '../caption/field-reader.ts';
-import { type CaptionForm, parseForm, type Speech } from '../caption/form.ts';
-import type { Delivery } from '../caption/delivery-field.ts';
+import { type CaptionForm, type Delivery, parseForm, refuseBrandFiles, type Speech } from '../caption/form.ts';
 import { assertFormatFits, type RequestedOutput } from '../caption/format-field.ts';
 import type { RequestedLogo } from '../caption/logo.ts';
 import type { Overlay } from '../caption/overlay.ts';
-import { refuseOwnFonts } from '../caption/style-field.ts';
 import { AppError } from '../errors.ts';
 import { type Asset, createAsset } from '../media/asset.ts';
 import { KIND_OF_FORMAT } from '../media/sniff.ts';
@@ -44,7 +42,7 @@ export function parseRequest(
   form: ReceivedForm,
   policy: Pick<FetchPolicy, 'faultOf'>,
 ): ParsedRequest | UnfetchedRequest {
-  const parsed = parseForm({ ...withKind(form), speech: {} }, (url, purpose) => policy.faultOf(url, purpose));
+  const parsed = parseForm({ ...withKind(form), allowsSpeech: true }, (url, purpose) => policy.faultOf(url, purpose));
   const { overlays, strict, output, delivery, logo, speech, assetUrl } = parsed;
   return assetUrl ? { overlays, strict, output, delivery, logo, speech, assetUrl } : onReceived(parsed, form);
 }
@@ -56,16 +54,8 @@ export function parseUpload(form: ReceivedForm): ParsedRequest {
   const noPut = { code: 'forbidden_address', detail: 'put_url needs an API key.' } as const;
   const faultFor = { asset: fault, webhook: noWebhook, put: noPut };
   const parsed = parseForm(withKind(form), (_url, purpose) => faultFor[purpose ?? 'asset']);
-  refuseLogo(parsed);
-  refuseOwnFonts(parsed.overlays);
+  refuseBrandFiles(parsed);
   return onReceived(parsed, form);
-}
-
-/** Only accounts have logos. */
-export function refuseLogo({ logo }: Pick<CaptionForm, 'logo'>): void {
-  if (logo === undefined) return;
-  const fault = { pointer: '#/style/logo/id', code: 'unknown_logo', detail: 'Logos need an API key.' } as const;
-  throw new AppError('invalid_fields', fault.detail, { faults: [fault] });
 }
 
 /** Returns the file of a request without captions. */

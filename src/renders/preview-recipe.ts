@@ -2,16 +2,14 @@
 // page sends its duration.
 
 import { wordCount } from '../caption/captions-field.ts';
-import { parseForm } from '../caption/form.ts';
+import { parseForm, refuseBrandFiles } from '../caption/form.ts';
 import type { Overlay } from '../caption/overlay.ts';
 import type { RequestedLogo } from '../caption/logo.ts';
-import { refuseOwnFonts } from '../caption/style-field.ts';
 import { LAYOUT_FIELDS } from '../caption/request-fields.ts';
 import { AppError } from '../errors.ts';
 import { must } from '../primitives/must.ts';
 import type { RecipeLogo } from '../render/logo.ts';
 import { composeMomentRecipe, composeTransparentRecipe, type TransparentRecipe } from '../render/recipe.ts';
-import { refuseLogo } from './parse.ts';
 import type { ReceivedForm } from './received-form.ts';
 
 const MAX_PREVIEWED_CUES = 100;
@@ -28,10 +26,7 @@ export async function composePreview(
 ): Promise<TransparentRecipe> {
   const parsed = parseForm({ ...form, allowed: LAYOUT_FIELDS });
   const { overlays, canvas, duration } = parsed;
-  if (loadLogo === undefined) {
-    refuseLogo(parsed);
-    refuseOwnFonts(overlays);
-  }
+  if (loadLogo === undefined) refuseBrandFiles(parsed);
   assertFewCues(overlays);
   const size = must(canvas, 'the size of the canvas');
   const logo = await loadLogo?.(parsed.logo);

@@ -1,7 +1,7 @@
 // Gives every render the uploaded fonts that its captions name. Workers get copies of the files, because they
 // can't reach the storage.
 
-import { unknownFont } from '../caption/style-field.ts';
+import { unknownFont } from '../caption/text-rules.ts';
 import type { Lease, LeaseRequest, Renderer, RendererStatus, RenderJob } from '../dispatch/renderer.ts';
 import { AppError } from '../errors.ts';
 import type { FileCache } from '../media/file-cache.ts';
@@ -71,7 +71,7 @@ export class RendererWithFiles implements Renderer {
   async #find(account: string, id: string): Promise<AccountFile> {
     const file = await this.#files.find(account, id);
     if (file !== undefined) return file;
-    const fault = unknownFont(id, '#/style/font');
+    const fault = { pointer: '#/style/font', ...unknownFont(id) };
     throw new AppError('invalid_fields', fault.detail, { faults: [fault] });
   }
 

@@ -94,14 +94,14 @@ describe('asset_url', () => {
     expect(await refusal({ asset_url: ' ', text: '' })).toEqual([
       400,
       'invalid_fields',
-      '#/text blank',
       '#/asset_url invalid_url',
+      '#/text blank',
     ]);
     expect(await refusal({ asset_url: 'http://127.0.0.1/a.jpg', text: '' })).toEqual([
       400,
       'invalid_fields',
-      '#/text blank',
       '#/asset_url forbidden_address',
+      '#/text blank',
     ]);
     expect(await refusal({ asset_url: 7, text: 'a' })).toEqual([400, 'invalid_fields', '#/asset_url wrong_type']);
     expect(await refusal({ asset_url: `${base}/photo`, text: '' })).toEqual([400, 'invalid_fields', '#/text blank']);

@@ -82,9 +82,9 @@ describe('a JSON body', () => {
     const problem = await problemOf(await post(server, body, { headers: JSON_TYPE }));
     expect(problem.errors?.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([
       '#/color unknown_field',
-      '#/text wrong_type',
       '#/width wrong_type',
       '#/height not_an_integer',
+      '#/text wrong_type',
     ]);
   });
 
@@ -107,9 +107,9 @@ describe('an urlencoded body', () => {
       await post(server, 'text=%ff&width=wide&height=20&width=3', { headers: FORM_TYPE }),
     );
     expect(problem.errors?.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([
-      '#/text invalid_encoding',
       '#/width duplicate',
       '#/width not_an_integer',
+      '#/text invalid_encoding',
     ]);
   });
 

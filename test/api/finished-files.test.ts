@@ -56,9 +56,9 @@ describe('fit', () => {
   it('returns 400 with every fault, also for a video whose size is known only once it is fetched', async () => {
     expect(await faultsOf({ asset: CLIP, fit: 'stretch', width: '101' })).toEqual([
       400,
-      '#/fit invalid_choice',
       '#/width out_of_range',
       '#/height required',
+      '#/fit invalid_choice',
     ]);
     const url = `http://127.0.0.2:${(files.address() as AddressInfo).port}/clip.mp4`;
     expect(await faultsOf({ asset_url: url, fit: 'crop', width: '101', height: '103' })).toEqual([

@@ -62,8 +62,8 @@ describe('format', () => {
     expect([status, ...errors.map(({ pointer, code }) => `${pointer} ${code}`)]).toEqual([
       400,
       '#/text blank',
-      '#/quality out_of_range',
       '#/format invalid_format',
+      '#/quality out_of_range',
     ]);
   });
 

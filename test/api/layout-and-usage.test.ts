@@ -157,9 +157,9 @@ describe('POST /v1/layout', () => {
     );
     expect(problem.errors?.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([
       '#/asset_url unknown_field',
-      '#/text blank',
       '#/width out_of_range',
       '#/height required',
+      '#/text blank',
       '#/strict wrong_type',
       '#/duration out_of_range',
     ]);

@@ -201,9 +201,9 @@ describe('a request with put_url', () => {
     expect(await problemOf(await send(faulty))).toMatchObject({
       code: 'invalid_fields',
       errors: [
-        { pointer: '#/put_headers/cookie', code: 'invalid_choice' },
-        { pointer: '#/put_url', code: 'conflict' },
         { pointer: '#/put_url', code: 'forbidden_address' },
+        { pointer: '#/put_url', code: 'conflict' },
+        { pointer: '#/put_headers/cookie', code: 'invalid_choice' },
       ],
     });
     expect(receiver.triesOf('/web')).toBe(0);

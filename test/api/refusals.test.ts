@@ -63,14 +63,14 @@ describe('invalid fields', () => {
     const { faults } = await refusal({ overlays, width: 'wide', extra: '1' });
     expect(faults).toEqual([
       '#/extra unknown_field',
+      '#/width not_an_integer',
+      '#/height required',
       '#/overlays/0/text too_long',
       '#/overlays/0/position wrong_type',
       '#/overlays/1/text required',
       '#/overlays/1/position out_of_range',
       '#/overlays/2 wrong_type',
       '#/overlays/3/text wrong_type',
-      '#/width not_an_integer',
-      '#/height required',
     ]);
   });
 
@@ -80,8 +80,8 @@ describe('invalid fields', () => {
     data.append('overlays', new Blob([Uint8Array.of(0xff, 0xfe, 0x41)]));
     const problem = await problemOf(await post(server, data));
     expect(problem.errors).toMatchObject([
-      { pointer: '#/overlays', code: 'invalid_encoding' },
       { pointer: '#/text', code: 'duplicate' },
+      { pointer: '#/overlays', code: 'invalid_encoding' },
     ]);
   });
 
@@ -264,7 +264,7 @@ it('the server refuses a caption of thousands of combining marks', async () => {
   const marks = `a${'\u0315'.repeat(16_000)}${'\u0316'.repeat(16_000)}`;
   const overlays = JSON.stringify([{ text: marks.slice(0, 20_000) }]);
   const { faults } = await refusal({ ...SIZE, text: marks.slice(0, 32_000), overlays });
-  expect(faults).toEqual(['#/overlays conflict', '#/overlays/0/text too_long', '#/text too_long']);
+  expect(faults).toEqual(['#/text too_long', '#/overlays/0/text too_long', '#/overlays conflict']);
 });
 
 it('the server never logs a key', () => {

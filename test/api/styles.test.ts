@@ -65,9 +65,9 @@ it('the server returns every fault of a style in one response', async () => {
   expect(response.status).toBe(400);
   const { errors } = (await response.json()) as { errors: { pointer: string; code: string }[] };
   expect(errors.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([
+    '#/overlays/0/style/background conflict',
     '#/style/shape unknown_field',
     '#/style/size out_of_range',
-    '#/overlays/0/style/background conflict',
     '#/safe_area invalid_choice',
   ]);
 });

@@ -87,9 +87,9 @@ describe('start and end of overlays', () => {
     ]);
     const problem = await problemOf(await post(server, form({ asset: clip, overlays: invalid, position: '5' })));
     expect(problem.errors?.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([
-      '#/position conflict',
       '#/overlays/0/start out_of_range',
       '#/overlays/1/end out_of_range',
+      '#/position conflict',
     ]);
   });
 });
@@ -176,7 +176,7 @@ describe('without a server', () => {
     await renderVideo(source, output, { captions: SRT });
     expect(barsIn(output, [80])).toEqual(['-', '-', 'x', 'x', '-', '-', '-', '-']);
     await expect(renderVideo(source, output, { captions: 'x', position: 101 })).rejects.toMatchObject({
-      faults: [{ pointer: '#/position' }, { pointer: '#/captions/0' }],
+      faults: [{ pointer: '#/captions/0' }, { pointer: '#/position' }],
     });
     await expect(renderImage(await plainPng(64, 64, '#fff'), { captions: SRT })).rejects.toMatchObject({
       code: 'invalid_fields',

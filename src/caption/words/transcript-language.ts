@@ -1,6 +1,6 @@
 // The language that a transcript names.
 
-import { parseLanguage } from '../language.ts';
+import { isLanguageTag } from '../language.ts';
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'.split('');
 /** Languages with a code of three letters that services know. */
@@ -21,5 +21,5 @@ export function transcriptLanguage(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const tag = value.trim().replaceAll('_', '-');
   if (!/^[a-z]{2,3}(?:-|$)/iu.test(tag)) return codeOf(tag);
-  return parseLanguage(tag, '', []);
+  return isLanguageTag(tag) ? tag : undefined;
 }

@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type { FieldFault } from '../errors.ts';
-import { FieldReader } from './field-reader.ts';
-import { parseWebhookUrl } from './webhook-url-field.ts';
+import { AppError, type FieldFault } from '../errors.ts';
+import { parseForm } from './form.ts';
 
 function parse(value: unknown, isJson = true): { url: string | undefined; faults: readonly FieldFault[] } {
-  const fields = new FieldReader({ fields: [{ name: 'webhook_url', value }], isJson, hasAsset: false, faults: [] });
+  const fields = Object.entries({ text: 'Hi', webhook_url: value }).map(([name, one]) => ({ name, value: one }));
   const forbidden = { code: 'forbidden_address', detail: 'forbidden' } as const;
-  const url = parseWebhookUrl(fields, ({ hostname }) => (hostname === '10.0.0.1' ? forbidden : undefined));
-  return { url: url?.href, faults: fields.faults };
+  const checkUrl = ({ hostname }: URL) => (hostname === '10.0.0.1' ? forbidden : undefined);
+  try {
+    const { delivery } = parseForm({ fields, isJson, hasAsset: true, faults: [] }, checkUrl);
+    return { url: delivery.webhookUrl?.href, faults: [] };
+  } catch (error) {
+    if (error instanceof AppError) return { url: undefined, faults: error.faults };
+    throw error;
+  }
 }
 
 describe('webhook_url', () => {
