@@ -2,8 +2,14 @@
 
 import { describe, expect, it } from 'vitest';
 import { FACTS, IMAGE_PROBE, VIDEO_PROBE } from '../../test/dispatch/sample-reports.ts';
-import { composeLayoutRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from '../render/recipe.ts';
-import { DEFAULT_VIDEO_LIMITS } from '../render/video-recipe.ts';
+import { must } from '../primitives/must.ts';
+import {
+  composeLayoutRecipe,
+  composeTransparentRecipe,
+  DEFAULT_IMAGE_LIMITS,
+  NOTHING_DRAWN,
+} from '../render/recipe.ts';
+import { composeSoundRecipe, composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../render/video-recipe.ts';
 import {
   InvalidReport,
   isStepFailureCode,
@@ -80,6 +86,35 @@ describe('the report of a layout', () => {
   it('a layout has at most as many bars as there are cues and words', () => {
     const facts = { ...FACTS, bars: [], layout: many(3_501, BAR) };
     expect(() => parseFacts(facts, LAYOUT_RECIPE)).toThrow('invalid facts.layout: ');
+  });
+});
+
+describe('the report of a sound', () => {
+  const recipe = must(
+    composeSoundRecipe(composeVideoRecipe(VIDEO_PROBE, [], DEFAULT_VIDEO_LIMITS)),
+    'the sound of the video',
+  );
+  const facts = { ...NOTHING_DRAWN, audible: '01'.repeat(10) };
+
+  it('the measurement arrives', () => {
+    expect(parseFacts(facts, recipe)).toEqual(facts);
+  });
+
+  it.each([
+    ['other characters', { audible: '2'.repeat(20) }],
+    ['too many windows', { audible: '1'.repeat(21) }],
+    ['too few windows', { audible: '1'.repeat(19) }],
+    ['a number', { audible: 1 }],
+    ['far too many windows', { audible: '1'.repeat(1_000_000) }],
+  ])('a measurement is refused with the name of the field: %s', (_what, changes) => {
+    expect(() => parseFacts({ ...facts, ...changes }, recipe)).toThrow('invalid facts.audible: ');
+  });
+
+  it('only a recipe that extracts the sound gets a measurement', () => {
+    const { audible: _, ...others } = facts;
+    expect(() => parseFacts(others, recipe)).toThrow('invalid facts.audible: ');
+    const overlay = { ...FACTS, audible: '1' };
+    expect(() => parseFacts(overlay, composeTransparentRecipe(CANVAS, OVERLAYS))).toThrow('invalid facts.audible: ');
   });
 });
 

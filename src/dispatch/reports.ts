@@ -10,6 +10,7 @@ import type { ErrorCode } from '../error-table.ts';
 import { cleanFontName, FONT_SCRIPTS, MAX_CHARACTERS, MAX_FONT_NAME } from '../media/font/font-description.ts';
 import { OUT_OF_MEMORY_RETRY_SECONDS } from '../media/memory-shortage.ts';
 import { type AssetFormat, isHeifFormat, KIND_OF_FORMAT } from '../media/sniff.ts';
+import { windowsIn } from '../media/video/sound/wav-format.ts';
 import { must } from '../primitives/must.ts';
 import type { AssetProbe, Recipe } from '../render/compose.ts';
 import { NOTHING_DRAWN } from '../render/recipe.ts';
@@ -40,6 +41,8 @@ const MAX_MILLISECONDS = 7 * 86_400_000;
 const MAX_MESSAGE_CHARACTERS = 2_000;
 const MAX_CODECS = 256;
 const MAX_SLOTS = 1_024;
+/** The windows of a sound of a day, far beyond any plan. The recipe has the exact number. */
+const MAX_WINDOWS = 864_000;
 /** A cue becomes at most as many pages as it has words. */
 const MAX_BARS = MAX_CUES + MAX_WORDS;
 
@@ -116,6 +119,11 @@ const factsSchema = sizeSchema.extend({
   sourcePixels: z.enum(SOURCE_PIXELS).exactOptional(),
   quality: z.int().min(0).max(100).exactOptional(),
   font: fontSchema.exactOptional(),
+  audible: z
+    .string()
+    .max(MAX_WINDOWS)
+    .regex(/^[01]*$/u)
+    .exactOptional(),
   // Timings become a response header.
   timings: boundedRecord(z.string().regex(/^\w{1,32}$/u), z.number().min(0).max(MAX_MILLISECONDS), MAX_TIMINGS),
 });
@@ -207,6 +215,8 @@ export function parseFacts(value: unknown, recipe: Recipe): RenderFacts {
   if (!isSizeOf(recipe, width, height)) throw new InvalidReport('facts.width', `${width}x${height} isn't the canvas`);
   if ((recipe.kind === 'font') !== (facts.font !== undefined))
     throw new InvalidReport('facts.font', "doesn't fit the recipe");
+  if (facts.audible?.length !== (recipe.kind === 'sound' ? windowsIn(recipe.seconds) : undefined))
+    throw new InvalidReport('facts.audible', "doesn't fit the recipe");
   const { least, most } = barCounts(recipe);
   if ((recipe.kind === 'layout') !== (facts.layout?.length === bars.length)) {
     throw new InvalidReport('facts.layout', "doesn't fit the recipe");

@@ -119,8 +119,8 @@ async function render(
   }
   if (recipe.kind === 'sound') {
     const { extractSpeech } = await import('../media/video/sound/speech-track.ts');
-    await extractSpeech(recipe, asset.path, output, { signal, onProgress });
-    return NOTHING_DRAWN;
+    const audible = await extractSpeech(recipe, asset.path, output, { signal, onProgress });
+    return { ...NOTHING_DRAWN, audible };
   }
   const { renderOnVideo } = await import('../render/video.ts');
   return await renderOnVideo(recipe, asset.path, output, tools, { signal, onProgress });

@@ -45,6 +45,8 @@ export interface RenderFacts {
   readonly quality?: number;
   /** For a recipe that writes a font. */
   readonly font?: FontDescription;
+  /** For a recipe that extracts the sound; see `extractSpeech`. */
+  readonly audible?: string;
   readonly timings: Timings;
 }
 

@@ -70,6 +70,8 @@ interface ClipAudio {
   readonly codec: string;
   readonly seconds: number;
   readonly sampleRate: number;
+  /** The amplitude at a time in seconds, up to 1. Default: 0.5. */
+  readonly amplitude?: (seconds: number) => number;
 }
 
 export const PLAIN_TAGS = {
@@ -207,19 +209,20 @@ function paintFrame({ pixelFormat, width, height, paint }: ClipOptions, frame: n
   return Buffer.concat(chunks);
 }
 
-/** A constant tone. */
+/** A tone of a constant pitch. */
 function encodeAudio(
   output: FormatContext,
   context: CodecContext,
   track: Stream,
-  { seconds, sampleRate }: ClipAudio,
+  { seconds, sampleRate, amplitude = () => 0.5 }: ClipAudio,
 ): void {
   const size = context.frameSize > 0 ? context.frameSize : 1_024;
   const isFloat = context.sampleFormat === AV_SAMPLE_FMT_FLTP;
   for (let at = 0; at + size <= seconds * sampleRate; at += size) {
     const buffer = Buffer.alloc(size * (isFloat ? 4 : 2));
     for (let index = 0; index < size; index += 1) {
-      const value = 0.5 * Math.sin((2 * Math.PI * BEEP_HERTZ * (at + index)) / sampleRate);
+      const value =
+        amplitude((at + index) / sampleRate) * Math.sin((2 * Math.PI * BEEP_HERTZ * (at + index)) / sampleRate);
       if (isFloat) buffer.writeFloatLE(value, index * 4);
       else buffer.writeInt16LE(Math.round(value * 32_767), index * 2);
     }

@@ -15,10 +15,14 @@ const work = workDirectory();
 afterAll(() => work.remove());
 
 async function soundOf(path: string, format: 'mp4' | 'mov' | 'webm' = 'mp4'): Promise<Buffer> {
+  return (await extract(path, format)).wav;
+}
+
+async function extract(path: string, format: 'mp4' | 'mov' | 'webm'): Promise<{ wav: Buffer; audible: string }> {
   const recipe = composeVideoRecipe(probeVideo(path, format, { maxSide: 4_096 }), [], DEFAULT_VIDEO_LIMITS);
   const out = `${path}.wav`;
-  await extractSpeech(must(composeSoundRecipe(recipe), 'the sound'), path, out);
-  return readFileSync(out);
+  const audible = await extractSpeech(must(composeSoundRecipe(recipe), 'the sound'), path, out);
+  return { wav: readFileSync(out), audible };
 }
 
 /** Seconds at which the sound starts to be heard. */
@@ -49,6 +53,19 @@ describe('the sound for speech recognition', () => {
       expect(wav.readUInt32LE(4)).toBe(wav.length - 8);
     },
   );
+
+  it('the measurement says for every tenth of a second whether the sound reaches -50 dBFS', async () => {
+    const clip = async (name: string, amplitude: (seconds: number) => number): Promise<string> => {
+      const audio = { codec: 'pcm_s16le', seconds: 2, sampleRate: 16_000, amplitude };
+      const options = { container: 'mov', frames: 20, timeBase: { num: 1, den: 10 }, audio } as const;
+      return (await extract(plainClip(work.path(`${name}.mov`), options), 'mov')).audible;
+    };
+    const [above, below] = [10 ** (-49.5 / 20), 10 ** (-50.5 / 20)];
+    expect(await clip('loud', () => 0.5)).toMatch(/^1{19,20}0?$/u);
+    expect(await clip('quiet', () => above)).toMatch(/^1{19,20}0?$/u);
+    expect(await clip('silent', () => below)).toBe('0'.repeat(20));
+    expect(await clip('half', (seconds) => (seconds < 1 ? 0 : 0.5))).toMatch(/^0{10}1{9,10}0?$/u);
+  });
 
   it.skipIf(!has('ffmpeg'))('a video whose sound starts later has silence until then (needs ffmpeg)', async () => {
     const path = work.path('late.mp4');

@@ -14,11 +14,14 @@ import type { VideoFormat } from '../../sniff.ts';
 import { AudioFilterGraph, type AudioFormat } from './filter-graph.ts';
 import type { AudioSource } from '../../probe-schema.ts';
 import type { AudioTrack } from './track.ts';
-import { BYTES_PER_SAMPLE, SPEECH_RATE, WAV_HEADER_BYTES } from './wav-format.ts';
+import { BYTES_PER_SAMPLE, SPEECH_RATE, WAV_HEADER_BYTES, WINDOW_SAMPLES, windowsIn } from './wav-format.ts';
 
 const FORMAT: AudioFormat = { sampleRate: SPEECH_RATE, channels: 1, sampleFormat: 's16', frameSamples: 4_096 };
 const TIME_BASE = new Rational(1, SPEECH_RATE);
 const SILENCE = Buffer.alloc(64 * 1024);
+const AUDIBLE = '1'.charCodeAt(0);
+/** -50 dBFS. Speech is far louder, and the noise of a silent track is below. */
+const AUDIBLE_LEVEL = 32_768 * 10 ** (-50 / 20);
 
 /** Every decision about the extraction, made in advance. */
 export interface SpeechPlan {
@@ -30,18 +33,19 @@ export interface SpeechPlan {
   readonly seconds: number;
 }
 
+/** Returns one character per window of the sound: 1 where it reaches -50 dBFS, 0 elsewhere. */
 export async function extractSpeech(
   plan: SpeechPlan,
   path: string,
   outPath: string,
   { signal, onProgress }: TranscodeOptions = {},
-): Promise<void> {
+): Promise<string> {
   const container = new Container(path, plan.format);
   const closers: (() => void)[] = [() => container.close()];
   try {
     const { index } = plan.audio;
     container.select([index]);
-    const wav = new WavFile(outPath, Math.ceil(plan.seconds * SPEECH_RATE));
+    const wav = new WavFile(outPath, plan.seconds);
     closers.push(() => wav.close());
     const track = new SpeechTrack(plan, container.streamAt(index), wav);
     closers.push(() => track.free());
@@ -54,6 +58,7 @@ export async function extractSpeech(
     track.finish();
     if (wav.samples === 0) throw undecodable('none of its audio can be decoded');
     wav.finish();
+    return wav.audible;
   } finally {
     for (const close of closers.toReversed()) close();
   }
@@ -127,9 +132,11 @@ class WavFile {
   readonly maxSamples: number;
   samples = 0;
   readonly #file: number;
+  readonly #audible: Buffer;
 
-  constructor(path: string, maxSamples: number) {
-    this.maxSamples = maxSamples;
+  constructor(path: string, seconds: number) {
+    this.maxSamples = Math.ceil(seconds * SPEECH_RATE);
+    this.#audible = Buffer.alloc(windowsIn(seconds), '0');
     this.#file = openSync(path, 'w');
     // The sizes in the header are written at the end.
     writeSync(this.#file, wavHeader(0));
@@ -139,11 +146,17 @@ class WavFile {
     return this.samples >= this.maxSamples;
   }
 
+  get audible(): string {
+    return this.#audible.toString('latin1');
+  }
+
   writeAt(at: number, data: Uint8Array): void {
     this.#writeSilence(Math.min(at, this.maxSamples) - this.samples);
     // Samples that are already written, or before the start, aren't heard.
     const from = Math.max(0, this.samples - at) * BYTES_PER_SAMPLE;
-    this.#write(data.subarray(from, from + (this.maxSamples - this.samples) * BYTES_PER_SAMPLE));
+    const samples = data.subarray(from, from + (this.maxSamples - this.samples) * BYTES_PER_SAMPLE);
+    this.#measure(samples);
+    this.#write(samples);
   }
 
   finish(): void {
@@ -157,6 +170,14 @@ class WavFile {
   #writeSilence(samples: number): void {
     for (let left = samples * BYTES_PER_SAMPLE; left > 0; left -= SILENCE.length)
       this.#write(SILENCE.subarray(0, left));
+  }
+
+  #measure(data: Uint8Array): void {
+    const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+    for (let at = 0; at + 1 < data.length; at += BYTES_PER_SAMPLE) {
+      if (Math.abs(view.getInt16(at, true)) < AUDIBLE_LEVEL) continue;
+      this.#audible[Math.floor((this.samples + at / BYTES_PER_SAMPLE) / WINDOW_SAMPLES)] = AUDIBLE;
+    }
   }
 
   #write(data: Uint8Array): void {
