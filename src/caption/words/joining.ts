@@ -41,6 +41,8 @@ const UNSPACED = [
   .join('');
 const CJK_AT_JOINT = new RegExp(`(?:[${CJK}]\\p{M}*$)`, 'u');
 const STARTS_WITH_CJK = new RegExp(`^[${CJK}]`, 'u');
+/** Enough for a letter with its marks. */
+const JOINT_CHARACTERS = 16;
 const ENDS_UNSPACED = new RegExp(`[${UNSPACED}]$`, 'u');
 const STARTS_UNSPACED = new RegExp(`^[${UNSPACED}]`, 'u');
 const ENDS_WITH_OPENING = /[\p{Ps}\p{Pi}¿¡]$/u;
@@ -51,7 +53,9 @@ const LETTER_OR_DIGIT = /[\p{L}\p{N}\p{So}]/u;
 export const HAS_UNSPACED_WORDS: RegExp = new RegExp(`[${CJK}${UNSPACED}]`, 'u');
 
 /** Returns true if words that meet like this are written with a space between them. */
-export function needsSpace(before: string, after: string): boolean {
+export function needsSpace(textBefore: string, after: string): boolean {
+  // The text before may be a whole transcript, and only its end matters.
+  const before = textBefore.slice(-JOINT_CHARACTERS);
   if (CJK_AT_JOINT.test(before) || STARTS_WITH_CJK.test(after)) return false;
   if (ENDS_UNSPACED.test(before) && STARTS_UNSPACED.test(after)) return false;
   return !ENDS_WITH_OPENING.test(before) && !PUNCTUATION_ONLY.test(after);
