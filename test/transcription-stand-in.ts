@@ -46,6 +46,33 @@ export const json =
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
   };
 
+/** What speech recognition invents for silence, with Whisper's own doubts. */
+export const INVENTED = {
+  language: 'english',
+  text: 'Hello there. Thanks for watching!',
+  words: [
+    { word: 'Hello', start: 0.1, end: 0.4 },
+    { word: 'there', start: 0.4, end: 0.7 },
+    { word: 'Thanks', start: 1.1, end: 1.3 },
+    { word: 'for', start: 1.3, end: 1.5 },
+    { word: 'watching', start: 1.5, end: 1.9 },
+  ],
+  segments: [
+    { start: 0, end: 1, text: ' Hello there.', no_speech_prob: 0.1, avg_logprob: -0.3, compression_ratio: 1 },
+    { start: 1, end: 2, text: ' Thanks for watching!', no_speech_prob: 0.8, avg_logprob: -1.4, compression_ratio: 1 },
+  ],
+};
+
+/** Sends informational responses, and never another one. */
+export const onlyInformational: Respond = (response) => {
+  const send = (): void => {
+    if (response.destroyed) return;
+    response.writeEarlyHints({ link: '</style.css>; rel=preload' });
+    setImmediate(send);
+  };
+  send();
+};
+
 export async function startTranscriptionStandIn(): Promise<TranscriptionStandIn> {
   const broken = { count: 0 };
   const server = createServer((request, response) => {

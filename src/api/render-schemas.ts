@@ -27,6 +27,7 @@ export const RENDER_SCHEMAS = {
     test: { type: 'boolean', description: 'Whether it was requested with a test key.' },
     warnings: listOf(STRING),
     missing_glyphs: INTEGER,
+    uncertain_words: { ...INTEGER, description: 'As in the header `x-uncertain-words`.' },
     source_pixels: { ...STRING_OR_NULL, description: 'As in the header `x-source-pixels`.' },
     language: {
       ...STRING_OR_NULL,

@@ -85,7 +85,7 @@ export async function sendChecked(
  * Node reads any number of informational responses and empty lines before the response. A host that sends nothing else
  * would keep the event loop busy, so the connection is closed when there are too many.
  */
-function limitBeforeResponse(outgoing: ClientRequest, reject: (error: Error) => void): void {
+export function limitBeforeResponse(outgoing: ClientRequest, reject: (error: Error) => void): void {
   let [informational, bytes, isResponding] = [0, 0, false];
   const limit = (count: number, max: number): void => {
     if (isResponding || count <= max) return;

@@ -1,6 +1,6 @@
 // Speech recognition by the operator's service: a POST with the sound as a file, as OpenAI's `audio/transcriptions` takes it.
-// The operator chooses the URL, so it may be private. The response is untrusted: it has one deadline, a maximum size and
-// a schema. Redirects aren't followed, because the request has a secret key.
+// The operator chooses the URL, so it may be private. The response is untrusted: it has one deadline, limits of sizes and
+// a schema. Redirects aren't followed, because the request has a secret key. A service that keeps failing is left alone for a while.
 
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -9,12 +9,12 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Heard } from '../caption/words/spoken.ts';
+import { type Heard, UnusableTranscript } from '../caption/words/spoken.ts';
 import { AppError } from '../errors.ts';
 import { rethrowAsStorageError } from '../media/work-area.ts';
 import { Semaphore } from '../primitives/semaphore.ts';
+import { limitBeforeResponse } from './checked-request.ts';
 import { failureReason } from './fetch-failure.ts';
 
 export interface TranscriptionOptions {
@@ -27,8 +27,17 @@ export interface TranscriptionOptions {
   /** How many files are transcribed at once. */
   readonly concurrency: number;
   readonly userAgent: string;
-  /** A shorter pause for tests. */
-  readonly pauseMs?: number;
+  readonly breaker: Breaker;
+  /** Called when the service failed, before the error is thrown. */
+  readonly onFailed: (error: AppError) => void;
+}
+
+/** Refuses requests while the service keeps failing; see `limits/transcription-breaker.ts`. */
+interface Breaker {
+  assertClosed(): void;
+  enter(): Promise<void>;
+  countFailure(): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** The sound to transcribe. */
@@ -37,21 +46,25 @@ export interface Sound {
   readonly file: string;
   /** The language as a BCP 47 tag, where the caller names it. */
   readonly language: string | undefined;
+  /** Called right before the sound is sent. From here on, the operator pays. */
+  readonly onSend: () => void;
 }
 
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
-const MAX_ENTRIES = 20_000;
-const MAX_TRIES = 3;
-const PAUSE_MS = 1_000;
+/** All words and segments together. Some services return spaces and punctuation as words. */
+const MAX_ENTRIES = 10_000;
+const MAX_WORD_CHARACTERS = 1_000;
+const MAX_SEGMENT_CHARACTERS = 20_000;
 
-const time = z.number().nullish().catch(undefined);
+const number = z.number().nullish().catch(undefined);
+const wordText = z.string().max(MAX_WORD_CHARACTERS).nullish();
 const wordSchema = z
   .object({
-    word: z.string().nullish(),
-    text: z.string().nullish(),
-    punctuated_word: z.string().nullish(),
-    start: time,
-    end: time,
+    word: wordText,
+    text: wordText,
+    punctuated_word: wordText,
+    start: number,
+    end: number,
   })
   .transform(({ word, text, punctuated_word: punctuated, start, end }) => ({
     text: punctuated ?? word ?? text ?? '',
@@ -60,16 +73,26 @@ const wordSchema = z
   }));
 const wordsSchema = z
   .array(wordSchema)
-  .max(MAX_ENTRIES)
   .nullish()
   .transform((words) => words ?? []);
 const segmentSchema = z
-  .object({ text: z.string().nullish(), start: time, end: time, words: wordsSchema })
-  .transform(({ text, start, end, words }) => ({
+  .object({
+    text: z.string().max(MAX_SEGMENT_CHARACTERS).nullish(),
+    start: number,
+    end: number,
+    words: wordsSchema,
+    no_speech_prob: number,
+    avg_logprob: number,
+    compression_ratio: number,
+  })
+  .transform(({ text, start, end, words, ...about }) => ({
     text: text ?? '',
     start: start ?? undefined,
     end: end ?? undefined,
     words,
+    noSpeechProbability: about.no_speech_prob ?? undefined,
+    logProbability: about.avg_logprob ?? undefined,
+    compressionRatio: about.compression_ratio ?? undefined,
   }));
 
 /** Of the response, only these parts are used. */
@@ -78,7 +101,7 @@ const responseSchema = z
     language: z.string().max(100).nullish().catch(undefined),
     text: z.string().nullish(),
     words: wordsSchema,
-    segments: z.array(segmentSchema).max(MAX_ENTRIES).nullish(),
+    segments: z.array(segmentSchema).nullish(),
   })
   .refine(({ text, words, segments }) => typeof text === 'string' || words.length > 0 || Array.isArray(segments), {
     error: 'has neither text nor words nor segments',
@@ -92,16 +115,6 @@ const responseSchema = z
     }),
   );
 
-/** A failure that another try may not have. */
-class TemporaryFailure extends Error {
-  readonly failure: AppError;
-
-  constructor(failure: AppError) {
-    super(failure.message, { cause: failure });
-    this.failure = failure;
-  }
-}
-
 export class TranscriptionService {
   readonly #options: TranscriptionOptions;
   readonly #turns: Semaphore;
@@ -111,9 +124,34 @@ export class TranscriptionService {
     this.#turns = new Semaphore({ permits: options.concurrency });
   }
 
-  /** Throws `transcription_failed`, or the reason of the signal. */
-  async transcribe(sound: Sound, signal: AbortSignal): Promise<Heard> {
-    return await this.#turns.run(async () => await this.#withDeadline(sound, signal), signal);
+  /** Throws `transcription_failed` while the service keeps failing. */
+  assertAvailable(): void {
+    this.#options.breaker.assertClosed();
+  }
+
+  /**
+   * Returns what `read` makes of the response. If it throws `UnusableTranscript`, the service has failed. Throws
+   * `transcription_failed`, or the reason of the signal.
+   */
+  async transcribe<Result>(sound: Sound, read: (heard: Heard) => Result, signal: AbortSignal): Promise<Result> {
+    return await this.#turns.run(async () => await this.#guarded(sound, read, signal), signal);
+  }
+
+  async #guarded<Result>(sound: Sound, read: (heard: Heard) => Result, signal: AbortSignal): Promise<Result> {
+    const { breaker, onFailed } = this.#options;
+    await breaker.enter();
+    try {
+      const result = read(await this.#withDeadline(sound, signal));
+      await breaker.close();
+      return result;
+    } catch (error) {
+      const failure = error instanceof UnusableTranscript ? failed(error.message) : error;
+      if (isTranscriptionFailure(failure)) {
+        onFailed(failure);
+        await breaker.countFailure();
+      }
+      throw failure;
+    }
   }
 
   async #withDeadline(sound: Sound, signal: AbortSignal): Promise<Heard> {
@@ -121,36 +159,21 @@ export class TranscriptionService {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(failed(`didn't respond within ${seconds} seconds`)), seconds * 1_000);
     try {
-      return await this.#tryRepeatedly(sound, AbortSignal.any([signal, late.signal]));
+      return await this.#request(sound, AbortSignal.any([signal, late.signal]));
     } catch (error) {
       signal.throwIfAborted();
       late.signal.throwIfAborted();
-      if (error instanceof TemporaryFailure) throw error.failure;
       throw error instanceof AppError ? error : failed(`can't be reached: ${failureReason(error)}`, { cause: error });
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** A service that is busy or restarting gets more tries. */
-  async #tryRepeatedly(sound: Sound, signal: AbortSignal): Promise<Heard> {
-    const { pauseMs = PAUSE_MS } = this.#options;
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.#try(sound, signal);
-      } catch (error) {
-        signal.throwIfAborted();
-        if (error instanceof AppError || attempt === MAX_TRIES) throw error;
-        await wait(pauseMs * attempt, undefined, { signal });
-      }
-    }
-  }
-
-  async #try(sound: Sound, signal: AbortSignal): Promise<Heard> {
+  async #request(sound: Sound, signal: AbortSignal): Promise<Heard> {
     const response = await this.#post(sound, signal);
     try {
       const { statusCode: status = 0, headers } = response;
-      if (status < 200 || status >= 300) throw statusFailure(status);
+      if (status < 200 || status >= 300) throw failed(`responded with status ${status}`, { upstreamStatus: status });
       if (!['', 'identity'].includes(headers['content-encoding'] ?? '')) throw failed('responded with compressed data');
       return parseResponse(await readAll(response));
     } finally {
@@ -158,11 +181,12 @@ export class TranscriptionService {
     }
   }
 
-  async #post({ file, language }: Sound, signal: AbortSignal): Promise<IncomingMessage> {
+  async #post({ file, language, onSend }: Sound, signal: AbortSignal): Promise<IncomingMessage> {
     const { url, key, model, userAgent } = this.#options;
     const boundary = `storybar-${randomUUID()}`;
     const { head, tail } = formAround(boundary, { model, ...(language !== undefined && { language }) });
     const { size } = await stat(file).catch(rethrowAsStorageError);
+    onSend();
     const send = url.protocol === 'https:' ? requestHttps : requestHttp;
     const outgoing = send(url, {
       method: 'POST',
@@ -178,6 +202,7 @@ export class TranscriptionService {
       },
     });
     const response = new Promise<IncomingMessage>((resolve, reject) => {
+      limitBeforeResponse(outgoing, reject);
       outgoing.once('response', resolve);
       outgoing.on('error', reject);
       outgoing.once('close', () => reject(new Error('the connection was closed')));
@@ -229,17 +254,29 @@ function parseResponse(text: string): Heard {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    throw failed("responded with something that isn't JSON", { cause: error });
+  } catch {
+    // The cause has a part of the transcript, which doesn't belong in logs.
+    throw failed("responded with something that isn't JSON");
   }
+  if (entryCount(value) > MAX_ENTRIES) throw failed(`returned more than ${MAX_ENTRIES} words and segments`);
   const parsed = responseSchema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw failed("responded with JSON that isn't a transcript", { cause: parsed.error });
 }
 
-function statusFailure(status: number): Error {
-  const failure = failed(`responded with status ${status}`, { upstreamStatus: status });
-  return status === 429 || status >= 500 ? new TemporaryFailure(failure) : failure;
+/** Counted first, because checking a million entries would block the event loop. */
+function entryCount(value: unknown): number {
+  const { words, segments } = (value ?? {}) as { readonly words?: unknown; readonly segments?: unknown };
+  const count = Array.isArray(words) ? words.length : 0;
+  if (!Array.isArray(segments)) return count;
+  return segments.reduce<number>(
+    (sum, segment) => sum + 1 + entryCount({ words: (segment as Heard | null)?.words }),
+    count,
+  );
+}
+
+export function isTranscriptionFailure(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'transcription_failed';
 }
 
 /** The URL isn't named, because it may be private. */

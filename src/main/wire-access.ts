@@ -9,6 +9,7 @@ import { Authenticator } from '../http/access/authenticate.ts';
 import { Marketplace } from '../http/access/marketplace.ts';
 import { createKeyRoute, type KeyRoute } from '../http/key-route.ts';
 import { FailedDecodes } from '../limits/failed-decodes.ts';
+import { TranscriptionBreaker } from '../limits/transcription-breaker.ts';
 import { UnpaidTranscripts } from '../limits/unpaid-transcripts.ts';
 import { Refusals } from '../renders/refusals.ts';
 import { ReplayCache } from '../renders/replay-cache.ts';
@@ -82,7 +83,7 @@ export async function wireAccess({
     admission,
     keyRoute: createKeyRoute({ authenticator, marketplace, admission }),
     failedDecodes,
-    speechCaptions: new SpeechCaptions(transcriptionService(settings), new UnpaidTranscripts(limits)),
+    speechCaptions: wireSpeech(settings, limits, logger),
     refusals,
     requestLog,
     replayCache,
@@ -91,16 +92,32 @@ export async function wireAccess({
   };
 }
 
+function wireSpeech(settings: SpeechSettings, limits: Limits, logger: Logger): SpeechCaptions {
+  const unpaid = new UnpaidTranscripts(limits, (error, accountId) =>
+    logger.warn({ accountId, err: error }, 'transcription not given back'),
+  );
+  return new SpeechCaptions(transcriptionService(settings, limits, logger), unpaid);
+}
+
 /** Undefined if the operator has configured none. */
-function transcriptionService(settings: SpeechSettings): TranscriptionService | undefined {
+function transcriptionService(
+  settings: SpeechSettings,
+  limits: Limits,
+  logger: Logger,
+): TranscriptionService | undefined {
   const { transcribeUrl, transcribeKey, transcribeModel, transcribeSeconds, transcribeConcurrency } = settings;
   if (transcribeUrl === '') return undefined;
+  const url = new URL(transcribeUrl);
+  const model = transcribeModel.trim();
   return new TranscriptionService({
-    url: new URL(transcribeUrl),
+    url,
     key: transcribeKey.trim(),
-    model: transcribeModel.trim(),
+    model,
     seconds: transcribeSeconds,
     concurrency: transcribeConcurrency,
     userAgent: `storybar/${VERSION}`,
+    breaker: new TranscriptionBreaker(limits),
+    onFailed: ({ message, cause }) =>
+      logger.warn({ transcriptionService: url.host, model, reason: message, err: cause }, 'transcription failed'),
   });
 }

@@ -28,7 +28,7 @@ export const LAYOUT_WARNINGS = [
 export const MEDIA_WARNINGS = ['audio_dropped', 'hdr_tonemapped', 'frames_dropped', 'upscaled'] as const;
 
 /** Warnings about a transcript, which the server knows and not a worker. */
-export const SPEECH_WARNINGS = ['sample_transcript'] as const;
+export const SPEECH_WARNINGS = ['sample_transcript', 'speech_uncertain', 'language_differs', 'words_cut'] as const;
 
 /** Warnings that `strict` accepts, because requests with it succeeded before these existed. */
 const ACCEPTED_BY_STRICT: ReadonlySet<RenderWarning> = new Set(['text_too_small']);

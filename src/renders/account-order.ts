@@ -12,7 +12,7 @@ import type { Caller } from '../account/caller.ts';
 import type { ParsedRequest } from './parse.ts';
 import type { FinishedRender, RenderOrder } from './perform-render.ts';
 import type { CreditReservations, Reservation } from './reserve.ts';
-import { type KeptTranscript, type RenderSpeech, type SpeechCaptions, speechSecondsOf } from './speech-captions.ts';
+import { type KeptTranscript, type SpeechCaptions, speechSecondsOf } from './speech-captions.ts';
 
 export interface AccountServices {
   readonly failedDecodes: FailedDecodes;
@@ -54,7 +54,7 @@ export function accountOrder(
   const isStored = attempt !== undefined || delivery.isLink || delivery.put !== undefined;
   const outputBytes = Math.min(services.outputBytes, isStored ? caller.plan.limits.storedBytes : Infinity);
   const limits = { ...allowed, outputBytes };
-  const speech = parsed.speech && speechCaptions.open({ caller, speech: parsed.speech, isReplay, kept });
+  const speech = parsed.speech && speechCaptions.open({ renderId, caller, speech: parsed.speech, kept });
   return {
     source: parsed,
     limits,
@@ -77,7 +77,7 @@ export function accountOrder(
         isReplay,
         ...(attempt !== undefined && { attempt }),
       });
-      return speech ? countingUnpaid(reservation, speech) : reservation;
+      return speech ? endingTranscript(reservation, speechCaptions, { renderId, caller }) : reservation;
     },
     // A file that can't be decoded counts against the account's allowance.
     onFailure: async (error) => await failedDecodes.count(caller, error),
@@ -89,17 +89,36 @@ function pricedOf(base: BaseLayer, recipe: RenderRecipe): PricedMedia {
   return recipe.kind === 'clip' ? { kind: 'video', durationSeconds: recipe.durationSeconds } : base;
 }
 
-/** A transcript that nothing is charged for counts against the account. */
-function countingUnpaid(reservation: Reservation, speech: RenderSpeech): Reservation {
+/** A transcription counts against the account unless its render is charged. */
+function endingTranscript(
+  reservation: Reservation,
+  speechCaptions: SpeechCaptions,
+  { renderId, caller }: Pick<AccountRender, 'renderId' | 'caller'>,
+): Reservation {
+  const end = async (isCharged: boolean): Promise<void> =>
+    await speechCaptions.end(caller, renderId, isCharged && reservation.credits > 0);
   return {
     ...reservation,
+    settle: async (durationMs, remember) => {
+      await reservation.settle(durationMs, remember);
+      await end(true);
+    },
+    endWithResult: async () => {
+      await reservation.endWithResult();
+      await end(true);
+    },
+    // The delivery of the file charges, or doesn't.
+    handOver: async () => {
+      await reservation.handOver();
+      await end(false);
+    },
     release: async (error, durationMs, remember) => {
       await reservation.release(error, durationMs, remember);
-      if (!asAppError(error).isCharged) await speech.endUnpaid();
+      await end(asAppError(error).isCharged);
     },
     breakOff: async (broken, durationMs, remember) => {
       const isCharged = await reservation.breakOff(broken, durationMs, remember);
-      if (!isCharged) await speech.endUnpaid();
+      await end(isCharged);
       return isCharged;
     },
   };

@@ -122,6 +122,7 @@ interface CaptionedRecipe {
   readonly recipe: RenderRecipe;
   readonly captions?: StoredCaptions | undefined;
   readonly warnings?: readonly RenderWarning[];
+  readonly uncertainWords?: number;
 }
 
 /** What is said in the video becomes its captions. Credits are reserved, and no worker is held while the service works. */
@@ -140,16 +141,17 @@ async function addSpeech(
   const tools = { lease, directory, signal, asset, onWaiting };
   const spoken = await countingFailures(order, speech.captions(tools, must(sound, 'the sound of the video')));
   const recipe = order.compose(base, spoken.overlays);
-  if (!isStrict && !keepsCaptions) return { recipe, warnings: spoken.warnings };
+  const { warnings, uncertainWords } = spoken;
+  if (!isStrict && !keepsCaptions) return { recipe, warnings, uncertainWords };
   const layout = await layoutOf(order, recipe.canvas, recipe);
   if (isStrict) assertNoWarnings(layout);
   const captions = { language: spoken.language ?? null, webVtt: webVttOf(layout) };
-  return { recipe, warnings: spoken.warnings, captions };
+  return { recipe, warnings, uncertainWords, captions };
 }
 
 async function draw(
   order: Omit<RenderOrder<Payment, unknown>, 'deliver' | 'reserve'>,
-  { recipe, captions, warnings = [] }: CaptionedRecipe,
+  { recipe, captions, warnings = [], uncertainWords = 0 }: CaptionedRecipe,
   started: number,
 ): Promise<FinishedRender> {
   const { renderId, source, lease, directory, signal, receiveMs = 0, onStep, onProgress } = order;
@@ -168,7 +170,8 @@ async function draw(
   const { size: bytes } = await stat(file).catch(rethrowAsStorageError);
   const durationMs = performance.now() - started;
   const kind = recipe.kind === 'clip' ? 'video' : (asset?.kind ?? 'image');
-  const report = { renderId, kind, format: outputFormatOf(recipe), facts, receiveMs, renderMs: durationMs };
+  const format = outputFormatOf(recipe);
+  const report = { renderId, kind, format, facts, uncertainWords, receiveMs, renderMs: durationMs };
   return { file, bytes, recipe, asset, facts, headers: renderHeaders(report), durationMs, captions };
 }
 

@@ -9,6 +9,8 @@ export interface RenderReport {
   readonly kind: AssetKind;
   readonly format: OutputFormat;
   readonly facts: RenderFacts;
+  /** Words of captions from speech that were left out. */
+  readonly uncertainWords: number;
   readonly receiveMs: number;
   readonly renderMs: number;
 }
@@ -16,7 +18,8 @@ export interface RenderReport {
 /** Headers that describe a render, stored with its idempotency key so that a replay sends the same ones. */
 export type RenderHeaders = Readonly<Record<string, string>>;
 
-export function renderHeaders({ renderId, kind, format, facts, receiveMs, renderMs }: RenderReport): RenderHeaders {
+export function renderHeaders(report: RenderReport): RenderHeaders {
+  const { renderId, kind, format, facts, uncertainWords, receiveMs, renderMs } = report;
   const { mediaType, extension } = OUTPUT_FORMATS[format];
   return {
     'content-type': mediaType,
@@ -29,6 +32,7 @@ export function renderHeaders({ renderId, kind, format, facts, receiveMs, render
     ...(facts.quality !== undefined && { 'x-quality': String(facts.quality) }),
     ...(facts.warnings.length > 0 && { 'x-warnings': facts.warnings.join(', ') }),
     ...(facts.missingGlyphs > 0 && { 'x-missing-glyphs': String(facts.missingGlyphs) }),
+    ...(uncertainWords > 0 && { 'x-uncertain-words': String(uncertainWords) }),
   };
 }
 

@@ -1,8 +1,15 @@
 // Runs accepted renders on this server, those of each lane beside those of the others, and sends their files.
 
-import { RENDER_LANES, type RenderLane, type RenderRecord, type RenderScope } from '../store/renders/render.ts';
-import { LeasedRunner } from './leased-runner.ts';
+import {
+  type ClaimedRender,
+  RENDER_LANES,
+  type RenderLane,
+  type RenderRecord,
+  type RenderScope,
+} from '../store/renders/render.ts';
+import { type LeasedJob, LeasedRunner } from './leased-runner.ts';
 import { PutJob, type PutJobDependencies } from './put-job.ts';
+import { isFromSpeech } from './stored-request.ts';
 import { StoredRenderJob, type StoredRenderJobDependencies } from './stored-render-job.ts';
 
 /** Fetching takes a connection and little else. The store limits the number per account. */
@@ -27,7 +34,7 @@ type WorkLane = Exclude<RenderLane, 'put'>;
 
 export class RenderRunner {
   readonly #dependencies: RenderRunnerDependencies;
-  readonly #lanes: readonly (LeasedRunner<StoredRenderJob> | LeasedRunner<PutJob>)[];
+  readonly #lanes: readonly (LeasedRunner<StoredRenderJob> | LeasedRunner<LeasedJob>)[];
   readonly #listeners = new Map<string, Set<() => void>>();
 
   constructor(dependencies: RenderRunnerDependencies) {
@@ -101,7 +108,7 @@ export class RenderRunner {
     return runner;
   }
 
-  #createPutLane(): LeasedRunner<PutJob> {
+  #createPutLane(): LeasedRunner<LeasedJob> {
     const { renders, logger } = this.#dependencies;
     return new LeasedRunner({
       name: 'files to send',
@@ -109,10 +116,33 @@ export class RenderRunner {
       room: (running) => MAX_PUTS - running.length,
       claim: async () => {
         const claim = await renders.claim('put');
-        return claim ? [new PutJob(this.#dependencies, claim)] : [];
+        return claim ? [this.#putJob(claim)] : [];
       },
       onEnded: ({ id }) => this.#notify(id),
     });
+  }
+
+  /** The delivery of a file is what charges for its render, and therefore for a transcription. */
+  #putJob(claim: ClaimedRender): LeasedJob {
+    const { renders, speechCaptions, logger } = this.#dependencies;
+    const job = new PutJob(this.#dependencies, claim);
+    const { id, accountId, request } = claim.render;
+    if (!isFromSpeech(request)) return job;
+    const endTranscript = async (): Promise<void> => {
+      const ended = await renders.find({ accountId }, id);
+      if (ended?.finishedAt && (ended.credits ?? 0) > 0) await speechCaptions.end({ accountId }, id, true);
+    };
+    return {
+      id,
+      entry: job.entry,
+      renew: async () => await job.renew(),
+      run: async (control) => {
+        await job.run(control);
+        await endTranscript().catch((err: unknown) => {
+          logger.warn({ ...job.entry, err }, 'transcription of a delivered render not given back');
+        });
+      },
+    };
   }
 
   #room(lane: WorkLane, running: readonly StoredRenderJob[]): number {

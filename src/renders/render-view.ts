@@ -35,6 +35,7 @@ export function renderToJson(render: RenderRecord, baseUrl: string): ResponseOf<
     test: mode === 'test',
     warnings: result?.warnings ?? [],
     missing_glyphs: result?.missingGlyphs ?? 0,
+    uncertain_words: Number(result?.headers['x-uncertain-words'] ?? 0),
     source_pixels: result?.headers['x-source-pixels'] ?? null,
     language: result?.captions?.language ?? null,
     captions_url: output && result?.captions?.webVtt ? `${baseUrl}${captionsPath(output)}` : null,

@@ -26,8 +26,8 @@ export interface ReservationRequest {
 }
 
 /**
- * The reserved credits of one render. A reservation ends once, by `settle`, `release`, `breakOff` or `handOver`. Later calls
- * do nothing.
+ * The reserved credits of one render. A reservation ends once, by `settle`, `release`, `breakOff`, `endWithResult` or
+ * `handOver`. Later calls do nothing.
  */
 export interface Reservation extends Payment {
   readonly credits: number;
@@ -35,8 +35,10 @@ export interface Reservation extends Payment {
   /** `remember` is stored with a refusal that is charged. */
   release(error: unknown, durationMs: number, remember?: Remembered): Promise<void>;
   settle(durationMs: number, remember?: Remembered): Promise<void>;
+  /** Called when the result was stored and charged in one step. */
+  endWithResult(): Promise<void>;
   /** Called when a stored render has taken the reservation over. */
-  handOver(): void;
+  handOver(): Promise<void>;
   /**
    * Called when the client left during the delivery. Returns whether it was charged all the same; see
    * `account/broken-delivery.ts`.
@@ -82,7 +84,10 @@ export class CreditReservations {
         const ending: Ending = { outcome: 'delivered', durationMs };
         await this.#end(renderId, async () => await this.#ledger.settle(renderId, ending, remember));
       },
-      handOver: () => {
+      endWithResult: async () => {
+        isEnded = true;
+      },
+      handOver: async () => {
         isEnded = true;
       },
       release: async (error, durationMs, remember) => {

@@ -51,8 +51,6 @@ export interface AttemptListener {
   readonly onProgress: (fraction: number) => void;
   /** Called when the render waits for the transcription service. */
   readonly onWaiting: () => void;
-  /** Called when there is a transcript, also one of an earlier attempt. */
-  readonly onTranscribed: () => void;
 }
 
 /** Returns the stored result. The change of the row decides whether it counts. */
@@ -147,7 +145,7 @@ async function renderAndStore(
   const { id: renderId } = render;
   const isReplay = replayOf(render.request) !== undefined;
   const limits = asyncLimits(caller.plan.limits);
-  const kept = keptTranscript(dependencies, { attempt, render }, listener);
+  const kept = keptTranscript(dependencies, { attempt, render });
   const logo = await dependencies.logos.load(caller.accountId, parsed.logo);
   const paying = { renderId, caller, limits, isReplay, logo, attempt: attempt.number, kept };
   const order = accountOrder(dependencies, parsed, paying);
@@ -175,14 +173,10 @@ async function renderAndStore(
 function keptTranscript(
   { renders }: AttemptDependencies,
   { attempt, render: { request } }: ClaimedRender,
-  { onTranscribed }: AttemptListener,
 ): KeptTranscript {
-  const transcript = transcriptOf(request);
-  if (transcript) onTranscribed();
   return {
-    transcript,
+    transcript: transcriptOf(request),
     save: async (made) => {
-      onTranscribed();
       await renders.replaceRequest(attempt, withTranscript(request, made));
     },
   };

@@ -6,14 +6,20 @@ import type { Caller } from '../account/caller.ts';
 import { needsVideo } from '../caption/captions-field.ts';
 import type { Speech } from '../caption/form.ts';
 import type { Overlay } from '../caption/overlay.ts';
-import { type SpokenTranscript, spokenTranscript } from '../caption/words/spoken.ts';
+import {
+  type SoundTrack,
+  type SpokenTranscript,
+  spokenTranscript,
+  UnusableTranscript,
+} from '../caption/words/spoken.ts';
 import { transcriptLanguage } from '../caption/words/transcript-language.ts';
 import type { Lease } from '../dispatch/renderer.ts';
 import { AppError } from '../errors.ts';
-import type { TranscriptionService } from '../fetch/transcription-service.ts';
+import { isTranscriptionFailure, type TranscriptionService } from '../fetch/transcription-service.ts';
 import type { UnpaidTranscripts } from '../limits/unpaid-transcripts.ts';
 import type { Asset } from '../media/asset.ts';
 import type { LazyDirectory } from '../media/work-area.ts';
+import { must } from '../primitives/must.ts';
 import type { BaseLayer } from '../render/compose.ts';
 import type { RecipeOf } from '../render/recipe-schema.ts';
 import type { RenderWarning } from '../render/warnings.ts';
@@ -28,10 +34,9 @@ export interface KeptTranscript {
 
 /** A render whose captions come from speech. */
 export interface SpokenRender {
+  readonly renderId: string;
   readonly caller: Caller;
   readonly speech: Speech;
-  /** True if the render is free because it was already paid for. */
-  readonly isReplay: boolean;
   readonly kept?: KeptTranscript | undefined;
 }
 
@@ -50,6 +55,8 @@ export interface SpokenCaptions {
   /** A BCP 47 tag. Undefined if the service names none. */
   readonly language: string | undefined;
   readonly warnings: readonly RenderWarning[];
+  /** The number of words that were left out, because they were probably not said. */
+  readonly uncertainWords: number;
 }
 
 export class SpeechCaptions {
@@ -62,10 +69,12 @@ export class SpeechCaptions {
     this.#unpaid = unpaid;
   }
 
-  /** Throws if the request needs a transcript that its caller can't have. */
+  /** Throws if the request needs a transcript that its caller can't have now. */
   assertAvailable(caller: Caller, { speech }: { readonly speech: Speech | undefined }): void {
     if (speech === undefined) return;
-    this.#serviceFor(caller);
+    const service = this.#serviceFor(caller);
+    if (caller.mode === 'test') return;
+    service.assertAvailable();
     this.#unpaid.assertFew(caller);
   }
 
@@ -74,9 +83,9 @@ export class SpeechCaptions {
     return new RenderSpeech(this.#serviceFor(render.caller), this.#unpaid, render);
   }
 
-  /** Counts a transcript that nothing was charged for. */
-  async countUnpaid(caller: Pick<Caller, 'accountId'>): Promise<void> {
-    await this.#unpaid.count(caller);
+  /** Called when a render with captions from speech is over. Never rejects. */
+  async end(account: Pick<Caller, 'accountId'>, renderId: string, isPaid: boolean): Promise<void> {
+    await this.#unpaid.end(account, renderId, isPaid);
   }
 
   #serviceFor({ plan }: Pick<Caller, 'plan'>): TranscriptionService {
@@ -90,7 +99,6 @@ export class RenderSpeech {
   readonly #service: TranscriptionService;
   readonly #unpaid: UnpaidTranscripts;
   readonly #render: SpokenRender;
-  #isTranscribed = false;
 
   constructor(service: TranscriptionService, unpaid: UnpaidTranscripts, render: SpokenRender) {
     this.#service = service;
@@ -98,51 +106,109 @@ export class RenderSpeech {
     this.#render = render;
   }
 
-  /** Called when the render ended without a charge. */
-  async endUnpaid(): Promise<void> {
-    if (this.#isTranscribed) await this.#unpaid.count(this.#render.caller);
-    this.#isTranscribed = false;
-  }
-
   async captions(tools: SpeechTools, sound: RecipeOf<'sound'>): Promise<SpokenCaptions> {
     const { speech, caller } = this.#render;
-    const isSample = caller.mode === 'test';
-    const transcript = isSample ? sampleTranscript(sound.seconds) : await this.#transcript(tools, sound);
-    return {
-      overlays: speech.overlaysFor(transcript),
-      language: transcriptLanguage(transcript.language) ?? speech.lang,
-      warnings: isSample ? ['sample_transcript'] : [],
-    };
+    if (caller.mode === 'test') {
+      const sample = sampleTranscript(sound.seconds);
+      return this.#captionsOf(sample, speech.overlaysFor(sample), ['sample_transcript']);
+    }
+    const { transcript, overlays } = await this.#transcript(tools, sound);
+    return this.#captionsOf(transcript, overlays, warningsAbout(transcript, speech.lang));
+  }
+
+  #captionsOf(
+    { language, uncertainWords = 0 }: SpokenTranscript,
+    overlays: readonly Overlay[],
+    warnings: readonly RenderWarning[],
+  ): SpokenCaptions {
+    return { overlays, language: transcriptLanguage(language) ?? this.#render.speech.lang, warnings, uncertainWords };
   }
 
   /** The transcript is kept at once, so that a crash afterwards doesn't cost another one. */
-  async #transcript(tools: SpeechTools, sound: RecipeOf<'sound'>): Promise<SpokenTranscript> {
-    const { caller, isReplay, kept } = this.#render;
-    if (kept?.transcript) return kept.transcript;
-    this.#unpaid.assertFew(caller);
-    const heard = await this.#transcribe(tools, sound);
-    const transcript = spokenTranscript(heard, sound.seconds);
-    if (transcript === undefined || isReplay) await this.#unpaid.count(caller);
-    else this.#isTranscribed = true;
-    if (transcript === undefined) {
+  async #transcript(tools: SpeechTools, sound: RecipeOf<'sound'>): Promise<ShownTranscript> {
+    const { speech, kept } = this.#render;
+    if (kept?.transcript) return { transcript: kept.transcript, overlays: speech.overlaysFor(kept.transcript) };
+    const shown = await this.#transcribe(tools, sound);
+    if (shown === undefined) {
       throw new AppError('no_speech', 'No words were found in the sound of the video. Nothing was charged.');
     }
-    await kept?.save(transcript);
-    return transcript;
+    await kept?.save(shown.transcript);
+    return shown;
   }
 
-  async #transcribe({ lease, directory, signal, asset, onWaiting }: SpeechTools, sound: RecipeOf<'sound'>) {
+  /** Returns undefined if nothing is said. A silent track isn't sent. */
+  async #transcribe(
+    { lease, directory, signal, asset, onWaiting }: SpeechTools,
+    sound: RecipeOf<'sound'>,
+  ): Promise<ShownTranscript | undefined> {
+    this.#unpaid.assertFew(this.#render.caller);
     await directory.make();
     const file = directory.file('sound');
     try {
-      await lease.render({ recipe: sound, asset, output: file });
+      const facts = await lease.render({ recipe: sound, asset, output: file });
+      const track = { seconds: sound.seconds, audible: must(facts.audible, 'the measurement of the sound') };
+      if (!track.audible.includes('1')) return undefined;
       lease.leave();
       onWaiting?.();
-      return await this.#service.transcribe({ file, language: this.#render.speech.lang }, signal);
+      return await this.#send(file, track, signal);
     } finally {
       await rm(file, { force: true });
     }
   }
+
+  /** What costs money is counted when it starts. */
+  async #send(file: string, track: SoundTrack, signal: AbortSignal): Promise<ShownTranscript | undefined> {
+    const { renderId, caller, speech } = this.#render;
+    await this.#unpaid.take(caller, renderId, signal);
+    let isSent = false;
+    const onSend = (): void => {
+      isSent = true;
+    };
+    try {
+      const request = { file, language: speech.lang, onSend };
+      return await this.#service.transcribe(
+        request,
+        (heard) => shownTranscript(spokenTranscript(heard, track), speech),
+        signal,
+      );
+    } catch (error) {
+      if (!isSent || isTranscriptionFailure(error)) await this.#unpaid.end(caller, renderId, true);
+      throw error;
+    }
+  }
+}
+
+/** A transcript, and the captions that it becomes. */
+interface ShownTranscript {
+  readonly transcript: SpokenTranscript;
+  readonly overlays: readonly Overlay[];
+}
+
+/** The request itself has no faults, so faults are those of the service. */
+function shownTranscript(transcript: SpokenTranscript | undefined, speech: Speech): ShownTranscript | undefined {
+  if (transcript === undefined) return undefined;
+  try {
+    return { transcript, overlays: speech.overlaysFor(transcript) };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const codes = [...new Set(error.faults?.map(({ code }) => code))].join(', ');
+    throw new UnusableTranscript(`returned a transcript that can't become captions (${codes || error.code})`);
+  }
+}
+
+function warningsAbout(transcript: SpokenTranscript, lang: string | undefined): RenderWarning[] {
+  const heard = transcriptLanguage(transcript.language);
+  const isOther = lang !== undefined && heard !== undefined && primaryOf(lang) !== primaryOf(heard);
+  return [
+    ...(transcript.uncertainWords === undefined ? [] : (['speech_uncertain'] as const)),
+    ...(isOther ? (['language_differs'] as const) : []),
+    ...(transcript.hasCutWords ? (['words_cut'] as const) : []),
+  ];
+}
+
+/** The language of a tag, without its script and region. */
+function primaryOf(tag: string): string | undefined {
+  return tag.toLowerCase().split('-', 1)[0];
 }
 
 /** Throws unless the file is a video with sound. Returns the seconds of its sound. */

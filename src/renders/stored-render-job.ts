@@ -10,6 +10,7 @@ import type { Renders } from '../store/renders/renders.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type JobControl, type LeasedJob, LeaseLost } from './leased-runner.ts';
 import { type AttemptDependencies, runAttempt } from './run-attempt.ts';
+import { isFromSpeech } from './stored-request.ts';
 
 export interface StoredRenderJobDependencies extends AttemptDependencies {
   readonly renders: Renders;
@@ -35,7 +36,6 @@ export class StoredRenderJob implements LeasedJob {
   readonly #claim: ClaimedRender;
   readonly #onRoom: () => void;
   #progress = 0;
-  #isTranscribed = false;
   #deadline: NodeJS.Timeout | undefined;
 
   /** `onRoom` is called when the job makes room for another one before it ends. */
@@ -64,6 +64,7 @@ export class StoredRenderJob implements LeasedJob {
     try {
       const success = await this.#render(control);
       await this.#succeed(success, control);
+      await this.#endTranscript(!this.isHandedOver && success.credits > 0);
       await this.#deleteAsset();
       const { credits, durationMs } = success;
       const ended = this.isHandedOver
@@ -75,7 +76,7 @@ export class StoredRenderJob implements LeasedJob {
       const isLost = cause instanceof LeaseLost || cause instanceof AttemptLost;
       if (isLost) {
         logger.info(this.entry, 'asynchronous render canceled or taken over');
-        await this.#countTranscript();
+        await this.#endTranscript(false);
       } else await this.#end(asAppError(cause), performance.now() - started, control);
     } finally {
       clearTimeout(this.#deadline);
@@ -95,9 +96,6 @@ export class StoredRenderJob implements LeasedJob {
       },
       onHeldBack: () => this.#holdBack(),
       onWaiting: () => this.#holdBack(),
-      onTranscribed: () => {
-        this.#isTranscribed = true;
-      },
       onProgress: (fraction) => {
         this.#progress = fraction;
       },
@@ -172,6 +170,7 @@ export class StoredRenderJob implements LeasedJob {
         const delayMs = error.code === 'shutting_down' ? 0 : retryDelayMs(attempt.number);
         const err = error.cause;
         logger.info({ ...entry, delayMs, ...(err !== undefined && { err }) }, 'asynchronous render postponed');
+        await this.#endTranscript(false);
         await write(async () => await renders.giveBack(attempt, delayMs));
         return;
       }
@@ -181,7 +180,7 @@ export class StoredRenderJob implements LeasedJob {
       const ageMs = Date.now() - render.createdAt.getTime();
       metrics.asyncEnded(render.sourceType, false, { ms: durationMs, ageMs });
       await this.#deleteAsset();
-      if (!error.isCharged) await this.#countTranscript();
+      await this.#endTranscript(error.isCharged);
       if (problem.status >= 500) logger.error({ ...entry, err: error.cause ?? error }, 'asynchronous render failed');
       else logger.info(entry, 'asynchronous render refused');
     } catch (unwritten) {
@@ -189,15 +188,10 @@ export class StoredRenderJob implements LeasedJob {
     }
   }
 
-  /** A transcript that led to no result counts against the account. Never rejects. */
-  async #countTranscript(): Promise<void> {
-    const { speechCaptions, logger } = this.#dependencies;
-    if (!this.#isTranscribed) return;
-    try {
-      await speechCaptions.countUnpaid(this.#claim.render);
-    } catch (error) {
-      logger.warn({ ...this.entry, err: error }, 'unpaid transcript not counted');
-    }
+  /** A transcription counts against the account unless its render is charged. */
+  async #endTranscript(isCharged: boolean): Promise<void> {
+    const { render } = this.#claim;
+    if (isFromSpeech(render.request)) await this.#dependencies.speechCaptions.end(render, this.id, isCharged);
   }
 
   /** Neither a shutdown nor unavailable workers nor a storage that is unavailable or full can be the fault of the render. */

@@ -50,6 +50,12 @@ export function replayOf(request: string): StoredReplay | undefined {
   return requestSchema.parse(JSON.parse(request)).replay;
 }
 
+/** True if the captions are what is said in the video. */
+export function isFromSpeech(request: string): boolean {
+  const { fields } = requestSchema.parse(JSON.parse(request));
+  return fields.some(({ name, value }) => name === 'captions' && typeof value === 'string' && value.trim() === 'auto');
+}
+
 /** Returns the same request with its transcript. */
 export function withTranscript(request: string, transcript: SpokenTranscript): string {
   return JSON.stringify({ ...requestSchema.parse(JSON.parse(request)), transcript });

@@ -1,95 +1,31 @@
 // Captions from speech: what the transcription service gets, what its responses become, and what is charged, with a
 // stand-in that speaks the protocol of OpenAI.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { holdVideos } from '../held-workers.ts';
-import { plansFile } from '../plans-file.ts';
-import { form, health, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
+import { form, health, post, problemOf, until } from '../running-server.ts';
 import {
-  HELLO,
-  json,
-  secondsOf,
-  startTranscriptionStandIn,
-  type TranscriptionStandIn,
-} from '../transcription-stand-in.ts';
+  acceptAsync,
+  account,
+  auto,
+  clip,
+  folder,
+  server,
+  service,
+  show,
+  type ShownRender,
+  silent,
+  succeed,
+  usedCredits,
+  useSpeechServer,
+} from '../speech-server.ts';
+import { HELLO, json, onlyInformational, secondsOf } from '../transcription-stand-in.ts';
 import { plainClip } from '../video/plain-clip.ts';
 
-let service: TranscriptionStandIn;
-let server: RunningServer;
-let folder: string;
-let clip: Buffer;
-let silent: Buffer;
-beforeAll(async () => {
-  folder = mkdtempSync(path.join(tmpdir(), 'storybar-speech-'));
-  const size = { width: 180, height: 320, frames: 20, timeBase: { num: 1, den: 10 }, isStill: true };
-  const audio = { codec: 'aac', seconds: 2, sampleRate: 44_100 };
-  clip = readFileSync(plainClip(path.join(folder, 'clip.mp4'), { ...size, audio }));
-  silent = readFileSync(plainClip(path.join(folder, 'silent.mp4'), size));
-  service = await startTranscriptionStandIn();
-  server = await startServer({
-    STORYBAR_TRANSCRIBE_URL: service.url,
-    STORYBAR_TRANSCRIBE_KEY: 'secret-of-the-service',
-    STORYBAR_TRANSCRIBE_SECONDS: '3',
-    STORYBAR_VIDEO_WORKERS: '1',
-    STORYBAR_PLANS: plansFile({ none: { speech: false }, speaking: {} }),
-  });
-});
-afterAll(async () => {
-  await server.stop();
-  await service.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
-beforeEach(() => {
-  service.respond = json(HELLO);
-  service.received.length = 0;
-});
-
-interface Account {
-  readonly url: string;
-  readonly key: string;
-}
-
-/** Every test has an account of its own, because unpaid transcripts count per account. */
-async function account(plan = 'speaking', ...options: string[]): Promise<Account> {
-  const created = JSON.parse(await server.cli('keys', 'create', '--plan', plan, '--json', ...options)) as Account;
-  return { url: server.url, key: created.key };
-}
-
-interface ShownRender {
-  readonly id: string;
-  readonly status: string;
-  readonly credits: number | null;
-  readonly language: string | null;
-  readonly captions_url: string | null;
-  readonly warnings: readonly string[];
-  readonly output: { readonly url: string } | null;
-  readonly error: { readonly code: string; readonly detail: string } | null;
-}
-
-async function show({ url, key }: Account, id: string): Promise<ShownRender> {
-  return (await (
-    await fetch(`${url}/v1/renders/${id}?wait=60`, { headers: { 'x-api-key': key } })
-  ).json()) as ShownRender;
-}
-
-async function usedCredits({ url, key }: Account): Promise<{ used: number; reserved: number }> {
-  const usage = (await (await fetch(`${url}/v1/usage`, { headers: { 'x-api-key': key } })).json()) as {
-    credits: { used: number; reserved: number };
-  };
-  return usage.credits;
-}
-
-const auto = (fields: Record<string, string | Buffer> = {}) => form({ asset: clip, captions: 'auto', ...fields });
-
-async function acceptAsync(caller: Account, fields: Record<string, string | Buffer> = {}): Promise<string> {
-  const response = await post(caller, auto({ async: 'true', ...fields }));
-  expect(response.status).toBe(202);
-  return ((await response.json()) as { id: string }).id;
-}
+useSpeechServer();
 
 describe('captions from speech', () => {
   it('the service gets the sound as 16 kHz WAV, with the key, the model and the language', async () => {
@@ -99,7 +35,8 @@ describe('captions from speech', () => {
     expect(response.headers.get('content-type')).toBe('video/mp4');
     // One credit for the video, one for its sound.
     expect(response.headers.get('x-credits-charged')).toBe('2');
-    expect(response.headers.get('x-warnings')).toBeNull();
+    // The stand-in heard English all the same.
+    expect(response.headers.get('x-warnings')).toBe('language_differs');
     await response.arrayBuffer();
     expect(service.received).toHaveLength(1);
     const [sound] = service.received;
@@ -269,6 +206,27 @@ describe('captions from speech that are refused', () => {
     ['responds with words that are numbers', json({ words: [1, 2] }), /transcript/u],
     ['responds with too much', json({ text: 'a'.repeat(5_000_000) }), /bytes/u],
     ["doesn't respond", () => undefined, /3 seconds/u],
+    ['sends only informational responses', onlyInformational, /informational/u],
+    ['returns text without times', json({ text: 'Hello there' }), /without times/u],
+    [
+      'returns words and segments without times',
+      json({ text: 'Hello', words: [{ word: 'Hello' }], segments: [{ text: 'Hello' }] }),
+      /without times/u,
+    ],
+    [
+      'returns too many words',
+      json({ words: Array.from({ length: 3_001 }, (_, at) => ({ word: 'Hi', start: at / 2_000, end: at / 2_000 })) }),
+      /3000 words/u,
+    ],
+    ['returns too many entries', json({ words: Array.from({ length: 20_000 }, () => ({ word: 'Hi' })) }), /10000/u],
+    [
+      'returns too many cues',
+      json({
+        segments: Array.from({ length: 501 }, (_, at) => ({ text: `Hi ${at}`, start: at / 300, end: at / 300 })),
+      }),
+      /captions/u,
+    ],
+    ['returns 100,000 brackets', json({ ...HELLO, text: '['.repeat(100_000) }), /60000 characters/u],
   ])('a service that %s is 502, and nothing is charged', async (_what, respond, detail) => {
     const caller = await account();
     service.respond = respond;
@@ -277,17 +235,20 @@ describe('captions from speech that are refused', () => {
     expect(problem.detail).toMatch(detail);
     expect(problem.detail).not.toContain('127.0.0.1');
     expect(await usedCredits(caller)).toMatchObject({ used: 0, reserved: 0 });
+    expect(service.received).toHaveLength(1);
+    expect(server.output().stderr).toMatch(/"transcriptionService":"127\.0\.0\.1:\d+","model":"whisper-1"/u);
+    await succeed();
   });
 
-  it('a service that is busy for a moment is asked again', async () => {
+  it("a failing service doesn't use up the transcriptions of an account", async () => {
     const caller = await account();
-    let tries = 0;
-    service.respond = (response, sound) => {
-      tries += 1;
-      json(tries === 1 ? {} : HELLO, tries === 1 ? 503 : 200)(response, sound);
-    };
+    for (let count = 0; count < 24; count += 1) {
+      service.respond = json({ text: 'Hello there' });
+      expect((await problemOf(await post(caller, auto()))).code).toBe('transcription_failed');
+      if (count % 4 === 3) await succeed();
+    }
+    service.respond = json(HELLO);
     expect((await post(caller, auto())).status).toBe(200);
-    expect(tries).toBe(2);
   });
 
   it('videos without speech count against 20 a day', async () => {
@@ -301,11 +262,9 @@ describe('captions from speech that are refused', () => {
       expect((await problemOf(await post(caller, auto()))).code).toBe('no_speech');
     }
     // A render that fails after its transcription counts, too.
-    service.respond = json({
-      text: 'Hello',
-      words: Array.from({ length: 3_001 }, () => ({ word: 'Hello', start: 0, end: 1 })),
-    });
-    expect((await problemOf(await post(caller, auto()))).errors?.[0]).toMatchObject({ code: 'too_many' });
+    service.respond = json(HELLO);
+    const strict = await post(caller, auto({ strict: 'true', style: '{"background":"#777777","color":"#777777"}' }));
+    expect((await problemOf(strict)).code).toBe('strict_warnings');
     const refused = await post(caller, auto());
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await problemOf(refused)).toMatchObject({ status: 429, code: 'too_many_failures' });
@@ -314,66 +273,5 @@ describe('captions from speech that are refused', () => {
       (await post(caller, form({ asset: clip, captions: 'WEBVTT\n\n00:00.100 --> 00:01.000\nHi\n' }))).status,
     ).toBe(200);
     expect(await usedCredits(caller)).toMatchObject({ used: 1, reserved: 0 });
-  });
-});
-
-describe('what the service heard', () => {
-  it.each([
-    [
-      'words out of order',
-      {
-        text: '',
-        words: [
-          { word: 'world', start: 1, end: 1.5 },
-          { word: 'Hello', start: 0.2, end: 0.8 },
-        ],
-      },
-      /00:00:00\.200 --> [^\n]*\nHello <00:00:01\.000>world/u,
-    ],
-    [
-      'overlapping words and times outside the video',
-      {
-        text: 'One two three',
-        words: [
-          { word: 'One', start: -1, end: 1.5 },
-          { word: 'two', start: 0.5, end: 0.4 },
-          { word: 'three', start: 1, end: 99 },
-        ],
-      },
-      /One <00:00:00\.500>two <00:00:01\.000>three/u,
-    ],
-    [
-      'segments with words, as whisper.cpp has them',
-      {
-        language: 'en',
-        text: ' Hello there.',
-        segments: [
-          {
-            text: ' Hello there.',
-            start: 0,
-            end: 1.5,
-            words: [
-              { word: ' Hello', start: 0.1, end: 0.5, probability: 0.9 },
-              { word: ' there', start: 0.6, end: 0.9, probability: 0.9 },
-              { word: '.', start: 0.9, end: 1, probability: 0.9 },
-            ],
-          },
-        ],
-      },
-      /Hello <00:00:00\.600>there\./u,
-    ],
-    [
-      'segments without words',
-      { text: ' Hello there.', segments: [{ text: ' Hello there.', start: 0.5, end: 1.5 }] },
-      /00:00:00\.500 --> [^\n]*\nHello <[\d:.]+>there\./u,
-    ],
-    ['a word that is too long', { text: '', words: [{ word: 'a'.repeat(500), start: 0.1, end: 0.5 }] }, /\na{60}\n/u],
-  ])('%s become captions', async (_what, heard, expected) => {
-    const caller = await account();
-    service.respond = json(heard);
-    const response = await post(caller, auto({ deliver: 'url' }));
-    const render = (await response.json()) as ShownRender;
-    expect(render.status).toBe('succeeded');
-    expect(await (await fetch(render.captions_url ?? '')).text()).toMatch(expected);
   });
 });

@@ -134,7 +134,12 @@ function finishedRequest(id: string, upload: Upload): RequestDelivery {
   const headers = { 'content-type': 'image/png', 'content-disposition': `inline; filename="${id}.png"` };
   const finished = { file, bytes: 8, recipe: { kind: 'overlay' }, asset: undefined, facts, headers, durationMs: 5 };
   const parsed = parseRequest(upload, new FetchPolicy('off', []));
-  return { upload, parsed, finished, reservation: { credits: 3, remaining: 97 } } as unknown as RequestDelivery;
+  return {
+    upload,
+    parsed,
+    finished,
+    reservation: { credits: 3, remaining: 97, endWithResult: async () => undefined },
+  } as unknown as RequestDelivery;
 }
 
 interface Shown {

@@ -55,6 +55,7 @@ export async function deliverLink(
   const { credits } = reservation;
   const result = { renderId: request.id, caller, finished, credits, form: upload, parsed, remembered };
   const render = await results.add(result, lifetime.signal);
+  await reservation.endWithResult();
   reply.headers(billingHeaders(marketplace, request, reservation));
   sendRender(reply, { render, isReplay: false, baseUrl: links.baseUrlFor(request) });
   metrics.charged(credits);
@@ -75,7 +76,7 @@ export async function deliverPut(
   const { credits } = reservation;
   const result = { renderId: request.id, caller, finished, credits, form: upload, parsed, remembered };
   await results.add(result, lifetime.signal);
-  reservation.handOver();
+  await reservation.handOver();
   runner.wake();
   const isOver = (): boolean => shutdown.aborted || reply.raw.destroyed;
   const wait = { id: request.id, waitSeconds: PUT_WAIT_SECONDS, isOver };

@@ -45,6 +45,11 @@ export const RESPONSE_HEADERS = {
     description: 'Number of unsupported characters, which appear as boxes. Absent when there are none.',
     schema: { type: 'integer' },
   },
+  'x-uncertain-words': {
+    description:
+      'Only with `captions=auto`: number of words that were left out, because they were probably not said. Absent when there are none.',
+    schema: { type: 'integer' },
+  },
   'x-quality': {
     description:
       'Only with `max_bytes`, unless the pixels of a JPEG are kept: the quality that fits, 1 to 100, or the constant rate factor of an ' +

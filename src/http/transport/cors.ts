@@ -26,6 +26,7 @@ const EXPOSED_HEADERS = [
   'x-request-id',
   'x-source-pixels',
   'x-source-type',
+  'x-uncertain-words',
   'x-warnings',
 ].join(', ');
 /** The longest time that browsers cache a preflight response. */
