@@ -355,13 +355,13 @@ const TABLE = {
     status: 422,
     exit: 65,
     title: 'No speech found',
-    advice: 'The transcription service found no words in the sound of the video. Check the sound and `lang`.',
+    advice: 'No words were found in the sound of the video, or it is silent. Check the sound and `lang`.',
   },
   transcription_failed: {
     status: 502,
     exit: 69,
     title: 'Transcription failed',
-    advice: 'The transcription service failed; `detail` says how. Nothing was charged. Try again, or ask the operator.',
+    advice: 'The transcription service failed; `detail` says how. Nothing was charged. Try again, after `retry-after` seconds if the response has it, or ask the operator.',
   },
   strict_warnings: {
     status: 422,

@@ -1179,6 +1179,8 @@ export interface components {
             test: boolean;
             warnings: string[];
             missing_glyphs: number;
+            /** @description As in the header `x-uncertain-words`. */
+            uncertain_words: number;
             /** @description As in the header `x-source-pixels`. */
             source_pixels: string | null;
             /** @description Language of captions from speech as a BCP 47 tag. Null for other renders, and if it is unknown. */
@@ -1771,7 +1773,7 @@ export interface components {
          *
          *     `no_sound`: Captions from speech need a video with sound that can be decoded. Send the captions, or a video with sound.
          *
-         *     `no_speech`: The transcription service found no words in the sound of the video. Check the sound and `lang`.
+         *     `no_speech`: No words were found in the sound of the video, or it is silent. Check the sound and `lang`.
          *
          *     `asset_undecodable`: The format is supported, but the file is damaged or incomplete. Export it again.
          *
@@ -1877,7 +1879,7 @@ export interface components {
             };
         };
         /**
-         * @description `transcription_failed`: The transcription service failed; `detail` says how. Nothing was charged. Try again, or ask the operator.
+         * @description `transcription_failed`: The transcription service failed; `detail` says how. Nothing was charged. Try again, after `retry-after` seconds if the response has it, or ask the operator.
          *
          *     `delivery_failed`: The server of `put_url` is unreachable, too slow or refuses the file; `upstream_status` has the status of its response. Check that the URL has not expired and allows `PUT` with this content type.
          */
@@ -3805,9 +3807,11 @@ export interface components {
         "x-render-duration-ms": number;
         /** @description Number of unsupported characters, which appear as boxes. Absent when there are none. */
         "x-missing-glyphs": number;
+        /** @description Only with `captions=auto`: number of words that were left out, because they were probably not said. Absent when there are none. */
+        "x-uncertain-words": number;
         /** @description Only with `max_bytes`, unless the pixels of a JPEG are kept: the quality that fits, 1 to 100, or the constant rate factor of an MP4 (lower is better). */
         "x-quality": number;
-        /** @description Comma-separated codes, absent when there are none. About captions: `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `font_fallback`, `word_times_estimated`, `text_too_small`, `logo_moved`, `sample_transcript`. About the asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`, `upscaled`. More may be added. */
+        /** @description Comma-separated codes, absent when there are none. About captions: `missing_glyphs`, `text_shrunk`, `bars_overlap`, `never_shown`, `timing_ignored`, `safe_area_moved`, `low_contrast`, `no_bold`, `font_fallback`, `word_times_estimated`, `text_too_small`, `logo_moved`, `sample_transcript`, `speech_uncertain`, `language_differs`, `words_cut`. About the asset: `audio_dropped`, `hdr_tonemapped`, `frames_dropped`, `upscaled`. More may be added. */
         "x-warnings": string;
         /** @description Credits charged for this render. 0 for errors, test keys and replays. */
         "x-credits-charged": number;
@@ -3894,6 +3898,7 @@ export interface operations {
                     "x-source-pixels": components["headers"]["x-source-pixels"];
                     "x-render-duration-ms": components["headers"]["x-render-duration-ms"];
                     "x-missing-glyphs": components["headers"]["x-missing-glyphs"];
+                    "x-uncertain-words": components["headers"]["x-uncertain-words"];
                     "x-quality": components["headers"]["x-quality"];
                     "x-warnings": components["headers"]["x-warnings"];
                     "x-credits-charged": components["headers"]["x-credits-charged"];

@@ -353,6 +353,8 @@ class RenderState(TypedDict):
     """Whether it was requested with a test key."""
     warnings: List[str]
     missing_glyphs: int
+    uncertain_words: int
+    """As in the header ``x-uncertain-words``."""
     source_pixels: Optional[str]
     """As in the header ``x-source-pixels``."""
     language: Optional[str]
