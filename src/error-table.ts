@@ -361,7 +361,8 @@ const TABLE = {
     status: 502,
     exit: 69,
     title: 'Transcription failed',
-    advice: 'The transcription service failed; `detail` says how. Nothing was charged. Try again, after `retry-after` seconds if the response has it, or ask the operator.',
+    advice:
+      'The transcription service failed; `detail` says how. Nothing was charged. Try again, after `retry-after` seconds if the response has it, or ask the operator.',
   },
   strict_warnings: {
     status: 422,
