@@ -3,9 +3,9 @@
 import { FontWriter } from '../src/media/font/font-bytes.ts';
 import { writeSfnt } from '../src/media/font/sfnt.ts';
 
-export const UNITS_PER_EM = 1_000;
+const UNITS_PER_EM = 1_000;
 
-export type Point = readonly [x: number, y: number];
+type Point = readonly [x: number, y: number];
 export type Contour = readonly Point[];
 
 export interface BuiltGlyph {
@@ -89,7 +89,7 @@ export function node(...items: readonly (number | Buffer)[]): Buffer {
 
 const tag = (text: string): number[] => [0, 2].map((at) => Buffer.from(text, 'latin1').readUInt16BE(at));
 
-export interface BuiltFeature {
+interface BuiltFeature {
   readonly tag: string;
   readonly lookups: readonly number[];
 }
