@@ -48,6 +48,8 @@ interface AppErrorOptions {
   readonly warnings?: readonly string[];
   /** True if the render was charged all the same. */
   readonly isCharged?: boolean;
+  /** True if the render itself used up its time, and not the queue or a busy machine. It counts against the account. */
+  readonly usedUpTime?: boolean;
   readonly cause?: unknown;
 }
 
@@ -70,6 +72,7 @@ export class AppError extends Error {
   readonly upstreamStatus: number | undefined;
   readonly warnings: readonly string[];
   readonly isCharged: boolean;
+  readonly usedUpTime: boolean;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     const { stackTraceLimit } = Error;
@@ -85,6 +88,7 @@ export class AppError extends Error {
     this.upstreamStatus = options.upstreamStatus;
     this.warnings = options.warnings ?? [];
     this.isCharged = options.isCharged ?? false;
+    this.usedUpTime = options.usedUpTime ?? false;
   }
 }
 

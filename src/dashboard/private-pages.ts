@@ -53,7 +53,7 @@ import { addTwoFactorPages } from './settings/two-factor-page.ts';
 import { addDeliveryPages } from './webhooks/delivery-pages.ts';
 import { addEndpointPages } from './webhooks/endpoint-pages.ts';
 
-export interface PrivatePagesDependencies extends Omit<StylePreviewDependencies, 'logos' | 'limits'> {
+export interface PrivatePagesDependencies extends Omit<StylePreviewDependencies, 'logos' | 'plan'> {
   readonly styles: SavedStyles;
   readonly logos: SavedLogos;
   /** Logos and fonts. */
@@ -96,7 +96,7 @@ export function privatePages(dependencies: PrivatePagesDependencies): RouteGroup
       addRequestPages(members, dependencies);
       addRenderPages(members, dependencies);
       addKeyPages(members, dependencies);
-      const previews = new StylePreviews({ ...dependencies, limits: dependencies.plans.lowest.limits });
+      const previews = new StylePreviews({ ...dependencies, plan: dependencies.plans.lowest });
       addStylePages(members, { ...dependencies, previews });
       addLogoPages(app, members, dependencies);
       addFontPages(app, members, { ...dependencies, previews });

@@ -1,6 +1,6 @@
-// Decides whether a worker hangs. Wall time alone can't tell, because a good render may take any time on a busy
-// machine. A worker therefore counts as hung when it uses much processor time without progress, or makes no progress
-// for long although the machine is idle.
+// Decides whether a worker hangs or has used up its budget. Wall time alone can't tell, because a good render may take
+// any time on a busy machine. A worker therefore counts as hung when it uses much processor time without progress, or
+// makes no progress for long although the machine is idle. A task with a budget may use that much processor time.
 
 import { cpus } from 'node:os';
 import { processorMs } from '../media/process-tree.ts';
@@ -23,8 +23,8 @@ const MIN_IDLE_PART = 0.1;
 const CHECK_INTERVAL_MS = 2_000;
 
 /** `since` is a reading at or after the worker's last progress. */
-export function isHung(since: Reading, now: Reading): boolean {
-  if (now.busyMs !== undefined && now.busyMs - (since.busyMs ?? now.busyMs) >= MAX_BUSY_MS) return true;
+export function isHung(since: Reading, now: Reading, maxBusyMs = MAX_BUSY_MS): boolean {
+  if (now.busyMs !== undefined && now.busyMs - (since.busyMs ?? now.busyMs) >= maxBusyMs) return true;
   const wallMs = now.at - since.at;
   const idlePart = (now.idleMs - since.idleMs) / (wallMs * now.processors);
   return wallMs >= MAX_WALL_MS && idlePart >= MIN_IDLE_PART;
@@ -33,7 +33,18 @@ export function isHung(since: Reading, now: Reading): boolean {
 export interface ProgressWatch {
   /** Records that the worker has made progress. */
   readonly progressed: () => void;
+  /** Returns the processor time in milliseconds from the first check to the last one. */
+  readonly usedMs: () => number;
   readonly stop: () => void;
+}
+
+interface WatchedTask {
+  /** The processor time that the task may use. */
+  readonly budgetMs: number | undefined;
+  /** Called once, when the process hangs. */
+  readonly onHung: () => void;
+  /** Called once, when the task has used up its budget. */
+  readonly onBudgetUsedUp: () => void;
 }
 
 export interface WatchOptions {
@@ -41,21 +52,28 @@ export interface WatchOptions {
   readonly checkMs?: number;
 }
 
-/** Calls `onHung` once, when the process hangs. */
 export function watchProgress(
   pid: number,
-  onHung: () => void,
+  { budgetMs, onHung, onBudgetUsedUp }: WatchedTask,
   { read = readNow, checkMs = CHECK_INTERVAL_MS }: WatchOptions = {},
 ): ProgressWatch {
   let since: Reading | undefined;
+  let last: Reading | undefined;
+  let usedMs = 0;
   const timer = setInterval(() => {
     const now = read(pid);
     since ??= now;
-    if (!isHung(since, now)) return;
+    // The time of children that have ended is missing in the next reading.
+    usedMs += Math.max(0, (now.busyMs ?? 0) - (last?.busyMs ?? now.busyMs ?? 0));
+    last = now;
+    const isUsedUp = budgetMs !== undefined && usedMs >= budgetMs;
+    if (!isUsedUp && !isHung(since, now, budgetMs)) return;
     clearInterval(timer);
-    onHung();
+    if (isUsedUp) onBudgetUsedUp();
+    else onHung();
   }, checkMs);
   return {
+    usedMs: () => usedMs,
     // The next check takes the first reading after it, so even many reports cost nothing.
     progressed: () => {
       since = undefined;

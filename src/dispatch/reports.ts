@@ -128,9 +128,10 @@ const factsSchema = sizeSchema.extend({
   timings: boundedRecord(z.string().regex(/^\w{1,32}$/u), z.number().min(0).max(MAX_MILLISECONDS), MAX_TIMINGS),
 });
 
-/** A worker on another machine also has a queue of its own, which may refuse a task. */
+/** A worker on another machine also has a queue of its own, which may refuse a task, and ends what used up its processor time. */
 const STEP_FAILURE_CODES = [
   ...TASK_FAILURE_CODES,
+  'deadline_exceeded',
   'renderer_unavailable',
   'overloaded',
   'shutting_down',
@@ -271,7 +272,8 @@ export function parsePresence(bytes: Uint8Array): Presence {
 export function toError({ code, message, limit }: TaskFailure | StepFailure): Error {
   if (code === undefined) return new Error(`render worker failed: ${message}`);
   const retry = code === 'out_of_memory' ? { retryAfterSeconds: OUT_OF_MEMORY_RETRY_SECONDS } : {};
-  return new AppError(code, message, { ...(limit && { limit }), ...retry });
+  const usedUpTime = code === 'deadline_exceeded';
+  return new AppError(code, message, { ...(limit && { limit }), ...retry, usedUpTime });
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, value: unknown, what: string): z.output<Schema> {

@@ -61,6 +61,8 @@ interface TaskRun {
 }
 
 const MAX_ATTEMPTS = 2;
+/** The part of its deadline for which a worker must be busy with a render, so that the render is the reason why it passed. */
+const MIN_BUSY_PART = 0.5;
 /** A worker that has loaded larger fonts of accounts is replaced. */
 const MAX_LOADED_BYTES = 64 * 1024 * 1024;
 /** After this many failed starts in a row, waiting tasks are rejected. */
@@ -157,8 +159,8 @@ export class WorkerPool {
         return result;
       } catch (error) {
         if (error instanceof WorkerLost) losses.push(error);
-        if (error instanceof WorkerLost && losses.length < MAX_ATTEMPTS) continue;
-        const explained = error instanceof WorkerLost ? this.#explain(losses, task) : error;
+        if (error instanceof WorkerLost && isRepeatable(error) && losses.length < MAX_ATTEMPTS) continue;
+        const explained = error instanceof WorkerLost ? this.#explain(losses, task) : this.#blame(error, run);
         this.#reportEnd(run, explained);
         throw explained;
       } finally {
@@ -206,6 +208,14 @@ export class WorkerPool {
   #addWorkersForShort(): void {
     const { workers, workersForShort = 0 } = this.#options;
     for (; this.#size < workers + workersForShort; this.#size += 1) this.#spawn();
+  }
+
+  /** A deadline that passed while the worker was busy counts against the account, unlike a queue or a busy machine. */
+  #blame(error: unknown, { request, worker, started }: TaskRun): unknown {
+    if (!(error instanceof AppError) || error.code !== 'deadline_exceeded') return error;
+    const workedMs = Math.min(worker.usedMs, performance.now() - started);
+    if (workedMs < request.budgetMs[this.#options.kind] * MIN_BUSY_PART) return error;
+    return new AppError(error.code, error.message, { cause: error, usedUpTime: true });
   }
 
   #explain(losses: readonly WorkerLost[], task: WorkerTask): AppError {
@@ -288,14 +298,23 @@ export class WorkerPool {
   }
 }
 
+/** A task that used up its processor time would do so again. */
+function isRepeatable({ killReason }: WorkerLost): boolean {
+  return killReason !== 'used up its processor time';
+}
+
 /**
- * Two processes in a row ended on this task. If the system killed one of them, there is too little memory, and the task
+ * The task used up its processor time, or two processes in a row ended on it. If the system killed one of them, there is too little memory, and the task
  * may succeed later. Otherwise the asset, if there is one, is the likely reason. If it takes more memory than a worker has, the
  * operator gave workers too little. If it makes the decoder crash or hang, the caller has to change it. Retrying would only end
  * more processes.
  */
 function explainLosses(losses: readonly WorkerLost[], task: WorkerTask): AppError {
   const lost = must(losses.at(-1), 'the lost worker');
+  if (!isRepeatable(lost)) {
+    const detail = 'The render used more processor time than a file and captions of this size may take.';
+    return new AppError('deadline_exceeded', detail, { cause: lost, usedUpTime: true });
+  }
   if (losses.some(({ isKilledBySystem }) => isKilledBySystem)) {
     return unavailable(
       'The system ended the render, probably because it has too little memory. Try again shortly.',
@@ -304,8 +323,8 @@ function explainLosses(losses: readonly WorkerLost[], task: WorkerTask): AppErro
     );
   }
   const asset = task.type === 'probe' ? task.asset : task.job.asset;
-  if (!asset) return unavailable('The render was interrupted twice. Try again shortly.', lost);
   if (lost.killReason === 'took too much memory') return outOfMemory(lost);
+  if (!asset) return unavailable('The render was interrupted twice. Try again shortly.', lost);
   const message = 'The decoder crashed or hung twice on this asset, so it cannot be rendered.';
   return new AppError('asset_undecodable', message, { cause: lost });
 }

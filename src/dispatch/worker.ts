@@ -5,13 +5,19 @@ import { ManagedProcess, type ProcessExit, type StartOptions } from '../media/pr
 import { innermostProcess, raiseOomScore } from '../media/process-tree.ts';
 import type { CodecInfo } from '../media/video/probe/codecs.ts';
 import { watchMemory } from './memory-watch.ts';
+import { processorBudgetMs } from './processor-budget.ts';
 import { type ProgressWatch, type WatchOptions, watchProgress } from './progress-watch.ts';
 import { InvalidReport, parseResult, parseWorkerMessage, type TaskFailure, toError } from './reports.ts';
 import type { TaskOf, TaskResults, TaskType, WorkerCommand, WorkerTask } from './tasks.ts';
 import type { WorkerDirectory } from './worker-directory.ts';
 
 /** The reason why the server killed a worker. */
-export type KillReason = 'hung' | 'took too much memory' | 'was busy when canceled' | `sent an ${string}`;
+export type KillReason =
+  | 'hung'
+  | 'took too much memory'
+  | 'used up its processor time'
+  | 'was busy when canceled'
+  | `sent an ${string}`;
 
 /** The process ended or was killed before it reported a result. The task may be retried on another worker. */
 export class WorkerLost extends Error {
@@ -72,6 +78,7 @@ export class Worker {
   #killReason: KillReason | undefined;
   #nextId = 1;
   #ranOutOfMemory = false;
+  #usedMs = 0;
   /** Fonts that the process has loaded, by hash. */
   readonly #loaded = new Map<string, number>();
 
@@ -107,6 +114,11 @@ export class Worker {
     return this.#ranOutOfMemory;
   }
 
+  /** Returns the processor time of the last task in milliseconds, without the first seconds and the last ones. */
+  get usedMs(): number {
+    return this.#usedMs;
+  }
+
   /** True as soon as the kill is decided, before the process has ended. */
   get killed(): boolean {
     return this.#killed;
@@ -138,7 +150,7 @@ export class Worker {
     this.#nextId += 1;
     this.#noteFonts(task);
     const staged = await this.#directory.stage(task);
-    const watch = this.#watch();
+    const watch = this.#watch(processorBudgetMs(task));
     const onAbort = (): void => this.#cancel(id);
     signal.addEventListener('abort', onAbort, { once: true });
     try {
@@ -159,6 +171,7 @@ export class Worker {
       throw error;
     } finally {
       watch?.stop();
+      this.#usedMs = watch?.usedMs() ?? 0;
       signal.removeEventListener('abort', onAbort);
       this.#pending = undefined;
       // A directory that can't be cleaned up contains something unexpected.
@@ -171,15 +184,20 @@ export class Worker {
     for (const { sha256, bytes } of task.job.files ?? []) this.#loaded.set(sha256, bytes);
   }
 
-  /** Kills the worker when it hangs or takes too much memory. */
-  #watch(): ProgressWatch | undefined {
+  /** Kills the worker when it hangs, uses up its processor time or takes too much memory. */
+  #watch(budgetMs: number | undefined): ProgressWatch | undefined {
     const { pid } = this.#process;
     // The process could not be started, which `exited` reports.
     if (pid === undefined) return undefined;
-    const { progressed, stop } = watchProgress(pid, () => this.kill('hung'), this.#watchOptions);
+    const limits = {
+      budgetMs,
+      onHung: () => this.kill('hung'),
+      onBudgetUsedUp: () => this.kill('used up its processor time'),
+    };
+    const { stop, ...watch } = watchProgress(pid, limits, this.#watchOptions);
     const stopMemoryWatch = watchMemory(pid, this.#memoryBytes, () => this.kill('took too much memory'));
     return {
-      progressed,
+      ...watch,
       stop: () => {
         stop();
         stopMemoryWatch();

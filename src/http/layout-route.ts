@@ -12,6 +12,7 @@ import { LAYOUT_FIELDS } from '../caption/request-fields.ts';
 import { assertWithin } from '../render/cover-recipe.ts';
 import { type Renderer, withLease } from '../dispatch/renderer.ts';
 import { AppError } from '../errors.ts';
+import type { FailedDecodes } from '../limits/failed-decodes.ts';
 import { LocalLimits } from '../limits/local-limits.ts';
 import { must } from '../primitives/must.ts';
 import type { AssetKind } from '../media/sniff.ts';
@@ -29,6 +30,7 @@ import { createRequestSignal } from './transport/request-signal.ts';
 export interface LayoutDependencies {
   readonly keyRoute: KeyRoute;
   readonly admission: Admission;
+  readonly failedDecodes: FailedDecodes;
   readonly renderer: Renderer;
   readonly styles: Pick<SavedStyles, 'resolve'>;
   readonly logos: Pick<SavedLogos, 'measure'>;
@@ -45,6 +47,7 @@ const CAPTIONS_PER_REQUEST = 100;
 export function layoutRoute(dependencies: LayoutDependencies): RouteShorthandOptionsWithHandler {
   const open = new LocalLimits();
   return dependencies.keyRoute(async (caller, request, reply) => {
+    dependencies.failedDecodes.assertFew(caller);
     const leave = await open.enter(caller.accountId, MAX_OPEN_PER_ACCOUNT);
     if (leave === undefined) {
       const detail = `At most ${MAX_OPEN_PER_ACCOUNT} layouts run at a time. Wait for one to finish.`;
@@ -52,6 +55,9 @@ export function layoutRoute(dependencies: LayoutDependencies): RouteShorthandOpt
     }
     try {
       return await handle(dependencies, caller, request, reply);
+    } catch (error) {
+      await dependencies.failedDecodes.count(caller, error);
+      throw error;
     } finally {
       leave();
     }

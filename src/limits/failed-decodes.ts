@@ -1,13 +1,15 @@
-// Limits how many files that can't be decoded an account may send, because they occupy workers and cost nothing. The
-// limit per hour is the number of requests per minute that its plan allows.
+// Limits how many files an account may send that can't be decoded, or that use up the time or the memory of a worker,
+// because they occupy workers and cost nothing. The limit per hour is the number of requests per minute that its plan
+// allows.
 
-import { AppError } from '../errors.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
 import type { Limits } from '../store/limits.ts';
 import { toRetryAfter } from './assert-rate.ts';
 import type { Caller } from '../account/caller.ts';
 import { Failures } from './failures.ts';
 
 const HOUR_MS = 3_600_000;
+const COUNTED_CODES: ReadonlySet<ErrorCode> = new Set(['asset_undecodable', 'out_of_memory']);
 
 export class FailedDecodes {
   readonly #failures: Failures;
@@ -17,9 +19,9 @@ export class FailedDecodes {
     this.#failures = new Failures(limits, 'failures', now);
   }
 
-  /** Counts an error of the renderer if it means that the file can't be decoded. */
+  /** Counts an error of the renderer if the file or its captions are the reason. */
   async count({ accountId, plan }: Pick<Caller, 'accountId' | 'plan'>, error: unknown): Promise<void> {
-    if (!(error instanceof AppError) || error.code !== 'asset_undecodable') return;
+    if (!(error instanceof AppError) || !(COUNTED_CODES.has(error.code) || error.usedUpTime)) return;
     await this.#failures.count(accountId, { burst: plan.requestsPerMinute, windowMs: HOUR_MS });
   }
 
@@ -27,7 +29,7 @@ export class FailedDecodes {
   assertFew({ accountId, plan }: Pick<Caller, 'accountId' | 'plan'>): void {
     const waitMs = this.#failures.waitMs(accountId);
     if (waitMs <= 0) return;
-    const detail = `${plan.requestsPerMinute} of your files per hour couldn't be decoded. Check them before you upload them, and try again after \`retry-after\` seconds.`;
+    const detail = `${plan.requestsPerMinute} of your renders per hour failed because a file couldn't be decoded or a worker ran out of time or memory. Check your files, and try again after \`retry-after\` seconds.`;
     throw new AppError('too_many_failures', detail, { retryAfterSeconds: toRetryAfter(waitMs) });
   }
 }

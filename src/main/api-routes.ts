@@ -18,7 +18,7 @@ export function apiRoutes(
   { identifyMember, progress }: Pick<AccountRenderDependencies, 'identifyMember' | 'progress'>,
 ): RouteGroup {
   const { settings, store, access, renderer, styles, logos, workArea, shutdown } = parts;
-  const { keyRoute, admission } = access;
+  const { keyRoute, admission, failedDecodes } = access;
   const overlay = overlayDependencies(parts, renders);
   const deadlineMs = deadlinesOf(settings);
   return {
@@ -27,7 +27,7 @@ export function apiRoutes(
       app.post('/playground/account/render', accountRenderRoute({ overlay, identifyMember, progress }));
       app.post(
         '/v1/layout',
-        layoutRoute({ keyRoute, admission, renderer, styles, logos, workArea, deadlineMs, shutdown }),
+        layoutRoute({ keyRoute, admission, failedDecodes, renderer, styles, logos, workArea, deadlineMs, shutdown }),
       );
       const { keys } = store;
       const { brandFiles: files, uploads, limits: rates } = parts;
@@ -36,7 +36,6 @@ export function apiRoutes(
       app.get('/v1/usage', usageRoute({ keyRoute, store }));
       const { name: marketplace } = access.marketplace;
       styleRoutes({ keyRoute, admission, styles, keys: store.keys, marketplace, shutdown }).register(app);
-      const { failedDecodes } = access;
       fontRoutes({ ...forUploads, failedDecodes, files, renderer }).register(app);
     },
   };

@@ -9,7 +9,7 @@ import { encodePng } from '../raster/png/photo.ts';
 import { writeTransparentPng } from '../raster/png/transparent.ts';
 import { strokeImage } from '../raster/strokes.ts';
 import type { ImageOutput } from './image-output.ts';
-import { encodeWithin } from './size-limit.ts';
+import { encodeLargeWithin, encodeWithin, isSearchedOnSample, sampleRows } from './size-limit.ts';
 import type { TransparentRecipe } from './recipe.ts';
 import type { RenderTools } from './renderer-tools.ts';
 
@@ -27,10 +27,14 @@ export async function encodeImage(
   if (output.format === 'png') return { bytes: await encodePng(image, signal) };
   const encode = output.format === 'jpeg' ? encodeJpeg : encodeWebp;
   if (output.maxBytes !== undefined) {
-    return await encodeWithin(output.maxBytes, async (quality) => {
+    const encodeAny = async (pixels: RawImage, quality: number): Promise<Buffer> => {
       signal?.throwIfAborted();
-      return await encode(image, quality);
-    });
+      return await encode(pixels, quality);
+    };
+    const encodeWhole = async (quality: number): Promise<Buffer> => await encodeAny(image, quality);
+    if (!isSearchedOnSample(image)) return await encodeWithin(output.maxBytes, encodeWhole);
+    const sample = sampleRows(image);
+    return await encodeLargeWithin(output.maxBytes, encodeWhole, (quality) => encodeAny(sample, quality));
   }
   const kept = output.format === 'jpeg' ? likeSource(image, output, asset) : undefined;
   return { bytes: kept ?? (await encode(image, output.quality)) };

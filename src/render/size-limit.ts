@@ -1,8 +1,10 @@
-// `max_bytes`: finds the best quality of an image whose file is small enough.
+// `max_bytes`: finds the best quality of an image whose file is small enough. A large image is searched on a sample of
+// its rows, because each of its encodes takes seconds. Its quality may be a few steps below the best one.
 
 import type { LossyFormat } from '../caption/output-format.ts';
 import { AppError } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
+import type { RawImage } from '../raster/blend.ts';
 
 export interface SizedFile {
   readonly bytes: Buffer;
@@ -10,18 +12,69 @@ export interface SizedFile {
 }
 
 const MAX_QUALITY = 100;
+/** Halving a hundred qualities takes at most seven encodes. */
+const SEARCH_ENCODES = 7;
+/** Images with more pixels are searched on a sample. */
+const MAX_SEARCHED_PIXELS = 8_000_000;
+const MAX_FULL_ENCODES = 3;
+/** The last encode of a large image that still doesn't fit goes this far below the expected quality. */
+const SAFETY_STEPS = 3;
+/** Encoders compress blocks of up to 16 rows, so a sample of such strips compresses like the whole image. */
+const STRIP_ROWS = 16;
+const ROWS_PER_STRIP = 128;
+
+export function isSearchedOnSample({ width, height }: Size): boolean {
+  return width * height > MAX_SEARCHED_PIXELS;
+}
+
+/** Returns how many encodes of the whole image a search takes. The sample of a large one counts as one. */
+export function encodesWithin(size: Size): number {
+  return isSearchedOnSample(size) ? MAX_FULL_ENCODES + 1 : SEARCH_ENCODES;
+}
 
 /**
  * Searches by halving, because files grow with the quality. Every quality is a whole number, so the next better one of the result
  * doesn't fit.
  */
-export async function encodeWithin(maxBytes: number, encode: (quality: number) => Promise<Buffer>): Promise<SizedFile> {
+export async function encodeWithin(maxBytes: number, encode: Encode): Promise<SizedFile> {
   let best: SizedFile | undefined;
   let smallest = Number.POSITIVE_INFINITY;
-  let [low, high] = [1, MAX_QUALITY];
-  while (low <= high) {
-    const quality = Math.floor((low + high) / 2);
+  await bestOf(1, MAX_QUALITY, async (quality) => {
     const bytes = await encode(quality);
+    smallest = Math.min(smallest, bytes.length);
+    if (bytes.length > maxBytes) return false;
+    best = { bytes, quality };
+    return true;
+  });
+  if (best) return best;
+  throw cannotFit(maxBytes, smallest, 'The image');
+}
+
+type Encode = (quality: number) => Promise<Buffer>;
+
+/**
+ * Expects the file to be larger than that of the sample by the same factor for every quality, and learns the factor from each
+ * encode of the whole image.
+ */
+export async function encodeLargeWithin(maxBytes: number, encode: Encode, encodeSample: Encode): Promise<SizedFile> {
+  const sizes = new Map<number, number>();
+  const sampleBytes = async (quality: number): Promise<number> => {
+    const bytes = sizes.get(quality) ?? (await encodeSample(quality)).length;
+    sizes.set(quality, bytes);
+    return bytes;
+  };
+  let best: SizedFile | undefined;
+  let smallest = Number.POSITIVE_INFINITY;
+  let factor = ROWS_PER_STRIP / STRIP_ROWS;
+  let [low, high] = [1, MAX_QUALITY];
+  for (let count = 1; count <= MAX_FULL_ENCODES && low <= high; count += 1) {
+    const expected = await bestOf(low, high, async (quality) => (await sampleBytes(quality)) * factor <= maxBytes);
+    // The file that fits is already the best one.
+    if (best && expected === undefined) break;
+    const isLast = count === MAX_FULL_ENCODES && best === undefined;
+    const quality = Math.max(low, (expected ?? low) - (isLast ? SAFETY_STEPS : 0));
+    const bytes = await encode(quality);
+    factor = bytes.length / (await sampleBytes(quality));
     smallest = Math.min(smallest, bytes.length);
     if (bytes.length <= maxBytes) {
       best = { bytes, quality };
@@ -32,6 +85,38 @@ export async function encodeWithin(maxBytes: number, encode: (quality: number) =
   }
   if (best) return best;
   throw cannotFit(maxBytes, smallest, 'The image');
+}
+
+/** Returns the highest quality that fits, or undefined if none does. */
+async function bestOf(
+  lowest: number,
+  highest: number,
+  fits: (quality: number) => Promise<boolean>,
+): Promise<number | undefined> {
+  let best: number | undefined;
+  let [low, high] = [lowest, highest];
+  while (low <= high) {
+    const quality = Math.floor((low + high) / 2);
+    if (await fits(quality)) {
+      best = quality;
+      low = quality + 1;
+    } else {
+      high = quality - 1;
+    }
+  }
+  return best;
+}
+
+/** Returns every eighth strip of rows. */
+export function sampleRows(image: RawImage): RawImage {
+  const { width, height, channels, data } = image;
+  const rowBytes = width * channels;
+  const strips: Uint8Array[] = [];
+  for (let top = 0; top < height; top += ROWS_PER_STRIP) {
+    strips.push(data.subarray(top * rowBytes, Math.min(height, top + STRIP_ROWS) * rowBytes));
+  }
+  const sampled = Buffer.concat(strips);
+  return { width, height: sampled.length / rowBytes, channels, data: sampled };
 }
 
 /**

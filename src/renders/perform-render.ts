@@ -96,7 +96,9 @@ export async function performRender<Paid extends Payment, Result>(order: RenderO
   if (asset) onStep?.('queue');
   const base: BaseLayer = asset ? await countingFailures(order, lease.probe(asset, limits)) : source.canvas;
   const recipe = order.compose(base);
-  if (order.isStrict && !order.speech) assertNoWarnings(await layoutOf(order, recipe.canvas, recipe));
+  if (order.isStrict && !order.speech) {
+    assertNoWarnings(await countingFailures(order, layoutOf(order, recipe.canvas, recipe)));
+  }
   // A full queue is noticed before credits are reserved. A file has entered the queue before its probe.
   if (!asset) lease.choose(workerKindOf(recipe));
   onStep?.('reserve');
@@ -143,7 +145,7 @@ async function addSpeech(
   const recipe = order.compose(base, spoken.overlays);
   const { warnings, uncertainWords } = spoken;
   if (!isStrict && !keepsCaptions) return { recipe, warnings, uncertainWords };
-  const layout = await layoutOf(order, recipe.canvas, recipe);
+  const layout = await countingFailures(order, layoutOf(order, recipe.canvas, recipe));
   if (isStrict) assertNoWarnings(layout);
   const captions = { language: spoken.language ?? null, webVtt: webVttOf(layout) };
   return { recipe, warnings, uncertainWords, captions };

@@ -8,12 +8,13 @@ import { parseForm } from '../../caption/form.ts';
 import { type Renderer, withLease } from '../../dispatch/renderer.ts';
 import { AppError } from '../../errors.ts';
 import type { Size } from '../../layout/geometry.ts';
+import type { FailedDecodes } from '../../limits/failed-decodes.ts';
 import { LocalLimits } from '../../limits/local-limits.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { WorkArea } from '../../media/work-area.ts';
 import { composeRecipe } from '../../render/compose.ts';
 import { FREE, performRender } from '../../renders/perform-render.ts';
-import type { PlanLimits } from '../../account/plans.ts';
+import type { Plan } from '../../account/plans.ts';
 import { must } from '../../primitives/must.ts';
 
 export const PREVIEW_SIZE = { width: 540, height: 675 } as const;
@@ -26,7 +27,9 @@ export interface StylePreviewDependencies {
   readonly renderer: Pick<Renderer, 'open'>;
   readonly workArea: WorkArea;
   readonly logos: Pick<SavedLogos, 'load'>;
-  readonly limits: PlanLimits;
+  readonly failedDecodes: FailedDecodes;
+  /** Previews have the limits of this plan. */
+  readonly plan: Plan;
   readonly deadlineMs: Readonly<Record<AssetKind, number>>;
   readonly shutdown: AbortSignal;
 }
@@ -49,6 +52,8 @@ export class StylePreviews {
     style: SavedStyle,
     sample: PreviewSample = { text: TEXT, ...PREVIEW_SIZE },
   ): Promise<Buffer> {
+    const { failedDecodes, plan } = this.#dependencies;
+    failedDecodes.assertFew({ accountId, plan });
     const leave = await this.#open.enter(accountId, MAX_OPEN);
     if (leave === undefined) {
       throw new AppError('too_many_renders', 'Too many previews at a time. Try again.', { retryAfterSeconds: 1 });
@@ -61,7 +66,8 @@ export class StylePreviews {
   }
 
   async #render(accountId: string, style: SavedStyle, sample: PreviewSample): Promise<Buffer> {
-    const { renderer, workArea, logos, limits, deadlineMs, shutdown: signal } = this.#dependencies;
+    const { renderer, workArea, logos, failedDecodes, plan, deadlineMs, shutdown: signal } = this.#dependencies;
+    const { limits } = plan;
     const { position, safe_area: safeArea, max_words: _words, max_lines: _lines, ...look } = style;
     const values = {
       ...sample,
@@ -90,6 +96,7 @@ export class StylePreviews {
             compose: (base) => composeRecipe(base, form.overlays, limits, { logo }),
             reserve: async () => FREE,
             deliver: async ({ file }) => await readFile(file),
+            onFailure: async (error) => await failedDecodes.count({ accountId, plan }, error),
           }),
       );
     } finally {

@@ -4,7 +4,8 @@ import { wordCount } from '../../caption/captions-field.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { Recipe } from '../../render/compose.ts';
 import type { CoverRecipe } from '../../render/cover-recipe.ts';
-import { larger } from '../../render/recipe.ts';
+import { type ImageRecipe, larger, type SoundRecipe, type TransparentRecipe } from '../../render/recipe.ts';
+import { encodesWithin } from '../../render/size-limit.ts';
 import type { VideoRecipe } from '../../render/video-recipe.ts';
 
 /** The weight of the newest render in the moving averages. */
@@ -89,16 +90,30 @@ function classOf(recipe: Recipe): RenderClass {
 /** A page has about this many words. */
 const WORDS_PER_BAR = 5;
 
+export function barsOf({ overlays }: Pick<Recipe, 'overlays'>): number {
+  return Math.max(overlays.length, wordCount(overlays) / WORDS_PER_BAR);
+}
+
+/** Returns the megapixels of an image, as often as it is encoded for its `max_bytes`. */
+export function encodedMegapixelsOf(recipe: ImageRecipe | TransparentRecipe): number {
+  const isSearched = recipe.kind === 'image' && recipe.output.format !== 'png' && recipe.output.maxBytes !== undefined;
+  return megapixelsOf(recipe) * (isSearched ? encodesWithin(recipe.canvas) : 1);
+}
+
+function megapixelsOf(recipe: Exclude<Recipe, SoundRecipe>): number {
+  const { width, height } = larger(recipe.canvas, recipe.source ?? recipe.canvas);
+  return Math.max(MIN_MEGAPIXELS, (width * height) / 1e6);
+}
+
 function unitsOf(recipe: Recipe): number {
   // A layout draws nothing, so its cost depends on its bars and not on its size.
-  if (recipe.kind === 'layout') return Math.max(1, recipe.overlays.length, wordCount(recipe.overlays) / WORDS_PER_BAR);
+  if (recipe.kind === 'layout') return Math.max(1, barsOf(recipe));
   if (recipe.kind === 'sound') return Math.max(1, recipe.seconds);
   if (recipe.kind === 'font') return 1;
-  const { width, height } = larger(recipe.canvas, recipe.source ?? recipe.canvas);
-  const megapixels = Math.max(MIN_MEGAPIXELS, (width * height) / 1e6);
+  if (recipe.kind === 'image' || recipe.kind === 'transparent') return encodedMegapixelsOf(recipe);
+  const megapixels = megapixelsOf(recipe);
   if (recipe.kind === 'clip') return megapixels * recipe.frames;
-  if (recipe.kind === 'cover') return megapixels * Math.max(1, decodedFrames(recipe));
-  return recipe.kind === 'video' ? megapixels * Math.max(1, framesOf(recipe)) : megapixels;
+  return megapixels * Math.max(1, recipe.kind === 'cover' ? decodedFrames(recipe) : framesOf(recipe));
 }
 
 function framesOf({ video, frameStep, maxBytes }: VideoRecipe): number {

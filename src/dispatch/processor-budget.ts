@@ -1,0 +1,31 @@
+// The processor time that a task may use: about three times that of the most expensive good one of its size, measured on
+// two cores. Only the worker's own time counts, so a long queue or a busy machine ends nothing. Tasks on videos report
+// progress and have a deadline instead.
+
+import { barsOf, encodedMegapixelsOf } from './queue/cost-model.ts';
+import type { WorkerTask } from './tasks.ts';
+
+/** Even a small task may load fonts and dictionaries. */
+const BASE_MS = 5_000;
+/** A bar may have 180 Chinese characters, whose line breaks take longest. */
+const MS_PER_BAR = 300;
+/** WebP takes longest to encode. */
+const MS_PER_MEGAPIXEL = 500;
+/** The default deadline of images. */
+const MAX_MS = 60_000;
+
+/** Returns undefined if the task has no budget. */
+export function processorBudgetMs(task: WorkerTask): number | undefined {
+  if (task.type === 'probe') return task.asset.kind === 'image' ? BASE_MS : undefined;
+  const { recipe } = task.job;
+  switch (recipe.kind) {
+    case 'font':
+    case 'layout':
+      return Math.min(MAX_MS, BASE_MS + MS_PER_BAR * barsOf(recipe));
+    case 'image':
+    case 'transparent':
+      return Math.min(MAX_MS, BASE_MS + MS_PER_BAR * barsOf(recipe) + MS_PER_MEGAPIXEL * encodedMegapixelsOf(recipe));
+    default:
+      return undefined;
+  }
+}
