@@ -89,7 +89,7 @@ class LocalLease implements Lease {
   }
 
   close(): void {
-    this.#held?.place.close();
+    this.leave();
   }
 
   #hold(kind: AssetKind): { readonly pool: WorkerPool; readonly place: Place<Worker> } {

@@ -20,6 +20,7 @@ export function processorBudgetMs(task: WorkerTask): number | undefined {
   const { recipe } = task.job;
   switch (recipe.kind) {
     case 'font':
+      return BASE_MS;
     case 'layout':
       return Math.min(MAX_MS, BASE_MS + MS_PER_BAR * barsOf(recipe));
     case 'image':

@@ -3,12 +3,18 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FACTS, IMAGE_PROBE } from '../../test/dispatch/sample-reports.ts';
 import { anyone } from '../../test/dispatch/lease-requests.ts';
+import { DEFAULT_PLANS } from '../account/plans.ts';
+import { AppError } from '../errors.ts';
+import { FailedDecodes } from '../limits/failed-decodes.ts';
 import { createAsset } from '../media/asset.ts';
+import { processorMs } from '../media/process-tree.ts';
 import { composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from '../render/recipe.ts';
 import { DEFAULT_VIDEO_LIMITS } from '../render/video-recipe.ts';
+import type { Reading, WatchOptions } from './progress-watch.ts';
+import type { LeaseRequest } from './renderer.ts';
 import { WorkerDirectory } from './worker-directory.ts';
 import { WorkerPool } from './worker-pool.ts';
 
@@ -26,11 +32,27 @@ const crash = (signal: NodeJS.Signals): string => `process.kill(process.pid, '${
 const SUCCESS = `say({ type: 'done', id, result: ${JSON.stringify(IMAGE_PROBE)} })`;
 const NEVER = new AbortController().signal;
 
+/** Uses processor time forever. */
+const BURN = 'for (;;);';
+
+interface TestPool {
+  readonly workers?: number;
+  readonly watch?: WatchOptions;
+  readonly memoryBytes?: number;
+}
+
 /**
  * Returns a pool of one worker. Its first process does the first of these actions with its task, the next process the
  * next one.
  */
 function poolOf(...actions: readonly string[]): WorkerPool {
+  return poolWith({}, actions);
+}
+
+function poolWith(
+  { workers = 1, watch = {}, memoryBytes = 2 * 1024 ** 3 }: TestPool,
+  actions: readonly string[],
+): WorkerPool {
   let started = 0;
   pool = new WorkerPool({
     kind: 'image',
@@ -47,10 +69,11 @@ function poolOf(...actions: readonly string[]): WorkerPool {
       return {
         start: { file: process.execPath, args: ['-e', program], env: {} },
         directory: new WorkerDirectory(directory, directory),
-        memoryBytes: 2 * 1024 ** 3,
+        memoryBytes,
+        watch,
       };
     },
-    workers: 1,
+    workers,
     maxWaiting: 8,
     tasksPerWorker: 100,
     onWaited: () => undefined,
@@ -63,16 +86,16 @@ function poolOf(...actions: readonly string[]): WorkerPool {
   return pool;
 }
 
-async function probe(workers: WorkerPool, signal = NEVER): Promise<unknown> {
+async function probe(workers: WorkerPool, signal = NEVER, more: Partial<LeaseRequest> = {}): Promise<unknown> {
   const asset = createAsset({ path: path.join(folder, 'asset'), format: 'jpeg', bytes: 5 });
   writeFileSync(asset.path, 'bytes');
   const limits = { ...DEFAULT_IMAGE_LIMITS, ...DEFAULT_VIDEO_LIMITS };
-  const request = anyone(signal);
+  const request = { ...anyone(signal), ...more };
   const place = workers.place(request);
   try {
     return await workers.run<'probe'>({ type: 'probe', asset, limits }, place, request);
   } finally {
-    place.close();
+    place.leave();
   }
 }
 
@@ -103,6 +126,17 @@ describe('a pool whose workers end during a task', () => {
     expect(workers.status().restarts).toBe(0);
   });
 
+  it('a pool reports a render without an asset that takes too much memory as out of memory', async () => {
+    const recipe = composeTransparentRecipe({ width: 10, height: 20 }, [{ text: 'Hi', position: null }]);
+    const job = { recipe, asset: undefined, output: path.join(folder, 'output') };
+    const wait = 'setInterval(() => undefined, 1_000)';
+    const workers = poolWith({ memoryBytes: 1_000 }, [wait, wait]);
+    const place = workers.place(anyone());
+    const failed = workers.run<'render'>({ type: 'render', job }, place, anyone());
+    await expect(failed).rejects.toMatchObject({ code: 'out_of_memory' });
+    place.leave();
+  });
+
   it('a pool does not retry a task for a caller who has left', async () => {
     const client = new AbortController();
     const left = new Error('the client left');
@@ -111,6 +145,52 @@ describe('a pool whose workers end during a task', () => {
     const timer = setInterval(() => workers.status().restarts > 0 && client.abort(left), 1);
     await expect(failed).rejects.toBe(left);
     clearInterval(timer);
+  });
+});
+
+/** A clock by which the processes use a thousand times as much processor time. */
+const FAST: WatchOptions = {
+  checkMs: 10,
+  read: (pid) => ({ at: performance.now(), busyMs: 1_000 * (processorMs(pid) ?? 0), idleMs: 0, processors: 1 }),
+};
+
+describe('a pool whose worker burns processor time', () => {
+  it('ends it once when it has used up its budget, replaces the worker, and counts it against the account', async () => {
+    const workers = poolWith({ watch: FAST }, [BURN]);
+    const error = await probe(workers).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'deadline_exceeded', usedUpTime: true });
+    const take = vi.fn().mockResolvedValue({ remaining: 5, retryAfterMs: 0 });
+    await new FailedDecodes({ take }).count({ accountId: 'a', plan: DEFAULT_PLANS.lowest }, error);
+    expect(take).toHaveBeenCalledOnce();
+    expect(await probe(workers)).toEqual(IMAGE_PROBE);
+    expect(workers.status().restarts).toBe(1);
+  });
+
+  it.each([
+    ['counts', 'its worker was busy for half of the time', 100, 100, true],
+    ['does not count', 'a busy machine did not run its worker', 0, 100, false],
+    ['does not count', 'it waited in the queue most of the time', 100, 1e9, false],
+  ])('%s a deadline against the account if %s', async (_counts, _why, busyMs, budget, usedUpTime) => {
+    const deadline = new AbortController();
+    let checks = 0;
+    const read = (): Reading => {
+      checks += 1;
+      if (checks === 10) setImmediate(() => deadline.abort(new AppError('deadline_exceeded', 'late')));
+      return { at: 0, busyMs: checks * busyMs, idleMs: 0, processors: 1 };
+    };
+    const workers = poolWith({ watch: { checkMs: 10, read } }, ['']);
+    const failed = probe(workers, deadline.signal, { budgetMs: { image: budget, video: budget } });
+    await expect(failed).rejects.toMatchObject({ code: 'deadline_exceeded', message: 'late', usedUpTime });
+  });
+
+  it('gives a worker to another account when one account burns the time of all workers', async () => {
+    const workers = poolWith({ workers: 2 }, [BURN, BURN]);
+    const client = new AbortController();
+    const greedy = [probe(workers, client.signal), probe(workers, client.signal)];
+    expect(await probe(workers, NEVER, { account: 'other' })).toEqual(IMAGE_PROBE);
+    client.abort(new Error('the test is over'));
+    expect(await Promise.allSettled(greedy)).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
+    expect(workers.status()).toMatchObject({ waiting: 0 });
   });
 });
 
@@ -131,7 +211,7 @@ describe('a pool whose worker loads fonts of accounts', () => {
     try {
       return (await workers.run<'render'>({ type: 'render', job }, place, request)).missingGlyphs;
     } finally {
-      place.close();
+      place.leave();
     }
   }
 

@@ -152,18 +152,25 @@ export class WorkerPool {
       const run = { task, request, worker, started, waitedMs: started - queued };
       if (request.renderId !== undefined) this.#renderIds.set(worker, request.renderId);
       request.onAssigned?.(worker.name, task.type);
+      place.begin();
+      const stopTurnWatch = place.watchTurn(() => worker.kill('gave way to another account'));
       try {
         const result = await worker.run<Type>(task, signal, onProgress);
         this.#learn(task, performance.now() - started);
         this.#reportEnd(run);
         return result;
       } catch (error) {
+        if (error instanceof WorkerLost && error.killReason === 'gave way to another account') {
+          place.giveWay();
+          continue;
+        }
         if (error instanceof WorkerLost) losses.push(error);
         if (error instanceof WorkerLost && isRepeatable(error) && losses.length < MAX_ATTEMPTS) continue;
         const explained = error instanceof WorkerLost ? this.#explain(losses, task) : this.#blame(error, run);
         this.#reportEnd(run, explained);
         throw explained;
       } finally {
+        stopTurnWatch();
         this.#renderIds.delete(worker);
       }
     }

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FACTS, IMAGE_PROBE, VIDEO_PROBE } from '../../test/dispatch/sample-reports.ts';
 import { createAsset } from '../media/asset.ts';
 import type { AssetFormat } from '../media/sniff.ts';
+import { composeClipRecipe } from '../render/clip-recipe.ts';
 import { composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from '../render/recipe.ts';
 import { DEFAULT_VIDEO_LIMITS } from '../render/video-recipe.ts';
 import type { Reading, WatchOptions } from './progress-watch.ts';
@@ -61,8 +62,16 @@ async function spawnReporting(result: unknown): Promise<Worker> {
   return worker;
 }
 
-async function render(worker: Worker, onProgress?: () => void): Promise<unknown> {
+async function render(worker: Worker): Promise<unknown> {
   const job = { recipe, asset: undefined, output: path.join(folder, 'finished') };
+  return await worker.run<'render'>({ type: 'render', job }, never);
+}
+
+/** Renders a video without an asset. */
+async function renderClip(worker: Worker, onProgress: () => void): Promise<unknown> {
+  const { canvas, overlays } = recipe;
+  const clip = composeClipRecipe(canvas, overlays, DEFAULT_VIDEO_LIMITS, { clip: { seconds: 1, fps: 25 } });
+  const job = { recipe: clip, asset: undefined, output: path.join(folder, 'finished') };
   return await worker.run<'render'>({ type: 'render', job }, never, onProgress);
 }
 
@@ -158,11 +167,20 @@ describe('a worker that sends an invalid report', () => {
 });
 
 describe('a worker', () => {
-  it('a worker is killed as hung when it makes no progress for 30 seconds of its processor time', async () => {
+  it('a worker is killed as hung when a video makes no progress for 30 seconds of its processor time', async () => {
     const seconds = clockOf((second) => ({ at: second, busyMs: second * 1_000, idleMs: 0 }));
     const worker = spawn(`${READY} onTask(() => undefined);`, seconds);
     await worker.ready;
-    await expect(render(worker)).rejects.toMatchObject({ killReason: 'hung', isKilledBySystem: false });
+    await expect(probe(worker, 'mp4')).rejects.toMatchObject({ killReason: 'hung', isKilledBySystem: false });
+  });
+
+  it('a worker is killed when an image uses up its processor time, even if it reports progress', async () => {
+    const clock = clockOf((second) => ({ at: second, busyMs: second * 1_000, idleMs: 0 }));
+    const progress = `setInterval(() => say({ type: 'progress', id: 1, fraction: 0.5 }), 1)`;
+    const worker = spawn(`${READY} onTask(() => { ${progress} });`, clock);
+    await worker.ready;
+    await expect(render(worker)).rejects.toMatchObject({ killReason: 'used up its processor time' });
+    expect(worker.usedMs).toBeGreaterThanOrEqual(5_000);
   });
 
   it('a worker is killed as hung when it is stopped for five minutes on an idle machine', async () => {
@@ -183,7 +201,7 @@ describe('a worker', () => {
     const busy = { checkMs: 1, read: () => ({ at: 0, busyMs: reports * 10_000, idleMs: 0, processors: 1 }) };
     const busyWorker = spawn(`${READY} onTask(() => { ${progress} });`, busy);
     await busyWorker.ready;
-    await expect(render(busyWorker, () => (reports += 1))).rejects.toThrow('the end');
+    await expect(renderClip(busyWorker, () => (reports += 1))).rejects.toThrow('the end');
     const starved = clockOf((minute) => ({ at: minute * 60_000, busyMs: 0, idleMs: 0 }));
     const idleWorker = spawn(`${READY} onTask(() => { ${progress} });`, starved);
     await idleWorker.ready;

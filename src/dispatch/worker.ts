@@ -16,6 +16,7 @@ export type KillReason =
   | 'hung'
   | 'took too much memory'
   | 'used up its processor time'
+  | 'gave way to another account'
   | 'was busy when canceled'
   | `sent an ${string}`;
 

@@ -34,7 +34,7 @@ describe('FailedDecodes', () => {
     clock.now += 600_000;
     failed.assertFew(caller);
     await failed.count(caller, UNDECODABLE);
-    expect(() => failed.assertFew(caller)).toThrow(/6 of your files per hour/u);
+    expect(() => failed.assertFew(caller)).toThrow(/6 of your renders per hour/u);
   });
 
   it('counts the failures of all servers together', async () => {
@@ -58,12 +58,23 @@ describe('FailedDecodes', () => {
     failed.assertFew(other);
   });
 
-  it('counts only files that cannot be decoded', async () => {
+  it.each([
+    ['took more memory than a worker has', new AppError('out_of_memory', 'large')],
+    ['used up its time', new AppError('deadline_exceeded', 'slow', { usedUpTime: true })],
+  ])('counts a render that %s', async (_what, error) => {
+    const { servers } = serversSharing();
+    const [failed] = servers;
+    for (let count = 0; count < 6; count += 1) await failed.count(caller, error);
+    expect(() => failed.assertFew(caller)).toThrow(expect.objectContaining({ code: 'too_many_failures' }));
+  });
+
+  it('counts no other error, and no deadline that passed in the queue', async () => {
     const { servers } = serversSharing();
     const [failed] = servers;
     for (let count = 0; count < 20; count += 1) {
       await failed.count(caller, new AppError('asset_too_many_pixels', 'large'));
       await failed.count(caller, new Error('a bug'));
+      await failed.count(caller, new AppError('deadline_exceeded', 'waited'));
     }
     expect(() => failed.assertFew(caller)).not.toThrow();
   });

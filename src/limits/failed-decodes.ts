@@ -2,7 +2,8 @@
 // because they occupy workers and cost nothing. The limit per hour is the number of requests per minute that its plan
 // allows.
 
-import { AppError, type ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../error-table.ts';
+import { AppError } from '../errors.ts';
 import type { Limits } from '../store/limits.ts';
 import { toRetryAfter } from './assert-rate.ts';
 import type { Caller } from '../account/caller.ts';

@@ -34,7 +34,10 @@ export async function encodeImage(
     const encodeWhole = async (quality: number): Promise<Buffer> => await encodeAny(image, quality);
     if (!isSearchedOnSample(image)) return await encodeWithin(output.maxBytes, encodeWhole);
     const sample = sampleRows(image);
-    return await encodeLargeWithin(output.maxBytes, encodeWhole, (quality) => encodeAny(sample, quality));
+    return await encodeLargeWithin(output.maxBytes, encodeWhole, {
+      encode: async (quality) => await encodeAny(sample, quality),
+      factor: image.height / sample.height,
+    });
   }
   const kept = output.format === 'jpeg' ? likeSource(image, output, asset) : undefined;
   return { bytes: kept ?? (await encode(image, output.quality)) };

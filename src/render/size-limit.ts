@@ -17,11 +17,11 @@ const SEARCH_ENCODES = 7;
 /** Images with more pixels are searched on a sample. */
 const MAX_SEARCHED_PIXELS = 8_000_000;
 const MAX_FULL_ENCODES = 3;
-/** The last encode of a large image that still doesn't fit goes this far below the expected quality. */
-const SAFETY_STEPS = 3;
-/** Encoders compress blocks of up to 16 rows, so a sample of such strips compresses like the whole image. */
-const STRIP_ROWS = 16;
-const ROWS_PER_STRIP = 128;
+/** The last encode of a large image goes this far below the expected quality, because there is no other if it doesn't fit. */
+const SAFETY_STEPS = 2;
+/** Encoders compress blocks of up to 16 rows, so a sample of thicker strips compresses much like the whole image. */
+const STRIP_ROWS = 64;
+const ROWS_PER_STRIP = 512;
 
 export function isSearchedOnSample({ width, height }: Size): boolean {
   return width * height > MAX_SEARCHED_PIXELS;
@@ -52,29 +52,38 @@ export async function encodeWithin(maxBytes: number, encode: Encode): Promise<Si
 
 type Encode = (quality: number) => Promise<Buffer>;
 
+/** A part of an image, which is encoded faster. */
+interface Sample {
+  readonly encode: Encode;
+  /** How many times as large the whole image is. */
+  readonly factor: number;
+}
+
 /**
- * Expects the file to be larger than that of the sample by the same factor for every quality, and learns the factor from each
- * encode of the whole image.
+ * Expects the file to be larger than that of the sample by a factor, and learns from each encode of the whole image how the
+ * factor changes with the quality.
  */
-export async function encodeLargeWithin(maxBytes: number, encode: Encode, encodeSample: Encode): Promise<SizedFile> {
+export async function encodeLargeWithin(maxBytes: number, encode: Encode, sample: Sample): Promise<SizedFile> {
   const sizes = new Map<number, number>();
   const sampleBytes = async (quality: number): Promise<number> => {
-    const bytes = sizes.get(quality) ?? (await encodeSample(quality)).length;
+    const bytes = sizes.get(quality) ?? (await sample.encode(quality)).length;
     sizes.set(quality, bytes);
     return bytes;
   };
   let best: SizedFile | undefined;
   let smallest = Number.POSITIVE_INFINITY;
-  let factor = ROWS_PER_STRIP / STRIP_ROWS;
+  const known: KnownFactor[] = [];
   let [low, high] = [1, MAX_QUALITY];
   for (let count = 1; count <= MAX_FULL_ENCODES && low <= high; count += 1) {
-    const expected = await bestOf(low, high, async (quality) => (await sampleBytes(quality)) * factor <= maxBytes);
+    const expected = await bestOf(low, high, async (quality) => {
+      return (await sampleBytes(quality)) * factorAt(quality, known, sample.factor) <= maxBytes;
+    });
     // The file that fits is already the best one.
     if (best && expected === undefined) break;
-    const isLast = count === MAX_FULL_ENCODES && best === undefined;
+    const isLast = count === MAX_FULL_ENCODES;
     const quality = Math.max(low, (expected ?? low) - (isLast ? SAFETY_STEPS : 0));
     const bytes = await encode(quality);
-    factor = bytes.length / (await sampleBytes(quality));
+    known.push({ quality, factor: bytes.length / (await sampleBytes(quality)) });
     smallest = Math.min(smallest, bytes.length);
     if (bytes.length <= maxBytes) {
       best = { bytes, quality };
@@ -85,6 +94,19 @@ export async function encodeLargeWithin(maxBytes: number, encode: Encode, encode
   }
   if (best) return best;
   throw cannotFit(maxBytes, smallest, 'The image');
+}
+
+interface KnownFactor {
+  readonly quality: number;
+  readonly factor: number;
+}
+
+/** Draws a line through the factors that are known. */
+function factorAt(quality: number, [one, other]: readonly KnownFactor[], initial: number): number {
+  if (one === undefined) return initial;
+  if (other === undefined) return one.factor;
+  const slope = (other.factor - one.factor) / (other.quality - one.quality);
+  return other.factor + slope * (quality - other.quality);
 }
 
 /** Returns the highest quality that fits, or undefined if none does. */

@@ -4,7 +4,7 @@ import { wordCount } from '../../caption/captions-field.ts';
 import type { AssetKind } from '../../media/sniff.ts';
 import type { Recipe } from '../../render/compose.ts';
 import type { CoverRecipe } from '../../render/cover-recipe.ts';
-import { type ImageRecipe, larger, type SoundRecipe, type TransparentRecipe } from '../../render/recipe.ts';
+import { type ImageRecipe, larger, type TransparentRecipe } from '../../render/recipe.ts';
 import { encodesWithin } from '../../render/size-limit.ts';
 import type { VideoRecipe } from '../../render/video-recipe.ts';
 
@@ -90,7 +90,7 @@ function classOf(recipe: Recipe): RenderClass {
 /** A page has about this many words. */
 const WORDS_PER_BAR = 5;
 
-export function barsOf({ overlays }: Pick<Recipe, 'overlays'>): number {
+export function barsOf({ overlays }: Pick<ImageRecipe, 'overlays'>): number {
   return Math.max(overlays.length, wordCount(overlays) / WORDS_PER_BAR);
 }
 
@@ -100,7 +100,7 @@ export function encodedMegapixelsOf(recipe: ImageRecipe | TransparentRecipe): nu
   return megapixelsOf(recipe) * (isSearched ? encodesWithin(recipe.canvas) : 1);
 }
 
-function megapixelsOf(recipe: Exclude<Recipe, SoundRecipe>): number {
+function megapixelsOf(recipe: Exclude<Recipe, { readonly kind: 'sound' | 'font' }>): number {
   const { width, height } = larger(recipe.canvas, recipe.source ?? recipe.canvas);
   return Math.max(MIN_MEGAPIXELS, (width * height) / 1e6);
 }

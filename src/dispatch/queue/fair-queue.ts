@@ -1,7 +1,8 @@
 // Decides which entry gets a slot next. Renders with a waiting caller and renders in the background share the slots
 // nine to one, and within each of the two, accounts share them by the cost of their renders. Guests and layouts hold at
 // most half of the slots each. Long renders leave a slot to short ones and, where there is only one slot, wait until no
-// short render waits.
+// short render waits. An account may hold all slots while others wait only as long as its renders take about as long as
+// estimated; see `mustYield`.
 
 import { AppError } from '../../errors.ts';
 import type { LeaseClass } from '../renderer.ts';
@@ -17,6 +18,8 @@ export interface QueueEntry {
   /** True if the entry was charged when it had a slot before. Such an entry goes first and is never refused. */
   readonly isCharged?: boolean;
   isLong?: boolean;
+  /** True if the entry had a slot and gave it to another account. While it waits, its account leaves one slot free. */
+  readonly hasYielded?: boolean;
   /**
    * Set when the entry is served while both background and other entries wanted the slot. Only then is it charged to
    * its side.
@@ -109,7 +112,7 @@ export class FairQueue<Slot> {
     assertFinite(entry.cost);
     this.dispatch();
     if (this.#slots.free() > 0 && this.#mayServe(entry)) return Promise.resolve(this.#serve(entry));
-    if (!entry.isCharged && entry.class !== 'background') this.#makeRoom(entry);
+    if (!entry.isCharged && !entry.hasYielded && entry.class !== 'background') this.#makeRoom(entry);
     return this.#wait(entry, signal);
   }
 
@@ -152,6 +155,23 @@ export class FairQueue<Slot> {
     this.#forgetAccounts();
   }
 
+  /** Corrects the charge for an entry that is about to end, whatever was served meanwhile. */
+  settle(entry: QueueEntry, difference: number): void {
+    assertFinite(difference);
+    const side = this.#sideOf(entry);
+    // A forgotten account owes nothing.
+    if (!side.accounts.has(entry.account)) return;
+    side.shares.correct(entry.account, difference);
+    if (entry.isContested) this.#shares.correct(side.name, difference / side.weight);
+    this.#forgetAccounts();
+  }
+
+  /** Returns true if the account of an entry in service holds all slots while another account waits for one. */
+  mustYield({ account, hasYielded = false }: QueueEntry): boolean {
+    if (hasYielded || !this.#holdsAll(this.#inServiceOf(account))) return false;
+    return this.#allWaiting().some(({ entry }) => entry.account !== account && this.#mayServe(entry));
+  }
+
   /** Serves waiting entries while slots are free. Call it when the number of slots has grown. */
   dispatch(): void {
     while (this.waiting > 0 && this.#slots.free() > 0) {
@@ -165,15 +185,23 @@ export class FairQueue<Slot> {
   }
 
   rejectWaiting(reason: Error): void {
-    const waiting = [
-      ...this.#charged,
-      ...this.#sides.flatMap(({ accounts }) => [...accounts.values()].flatMap(waitersOf)),
-    ];
-    for (const waiter of waiting) {
+    for (const waiter of this.#allWaiting()) {
       this.#remove(waiter);
       waiter.reject(reason);
     }
     this.#forgetAccounts();
+  }
+
+  #allWaiting(): Waiter<Slot>[] {
+    return [...this.#charged, ...this.#sides.flatMap(({ accounts }) => [...accounts.values()].flatMap(waitersOf))];
+  }
+
+  #inServiceOf(account: string): number {
+    return this.#sides.reduce((sum, { accounts }) => sum + (accounts.get(account)?.inService ?? 0), 0);
+  }
+
+  #holdsAll(count: number): boolean {
+    return this.#slots.total() > 1 && count >= this.#slots.total();
   }
 
   #serve(entry: QueueEntry): Slot {
@@ -263,10 +291,17 @@ export class FairQueue<Slot> {
     }
   }
 
-  #mayServe({ class: leaseClass, isLong }: QueueEntry): boolean {
+  #mayServe(entry: QueueEntry): boolean {
+    const { class: leaseClass, isLong } = entry;
+    if (this.#holdsAll(this.#inServiceOf(entry.account) + 1) && this.#hasGivenWay(entry)) return false;
     const isLimited = leaseClass === 'guest' || leaseClass === 'layout';
     if (isLimited && this.#inService[leaseClass] >= Math.max(1, Math.floor(this.#slots.total() / 2))) return false;
     return !isLong || this.#mayServeLong();
+  }
+
+  /** Returns true if a render of the account has given way and not started again. */
+  #hasGivenWay(entry: QueueEntry): boolean {
+    return entry.hasYielded === true || this.#accountOf(entry).waiters.some((waiter) => waiter.entry.hasYielded);
   }
 
   #mayServeLong(): boolean {

@@ -10,7 +10,11 @@ import { type Place, PlaceQueue } from './place.ts';
 const { signal } = new AbortController();
 setMaxListeners(0, signal);
 const imageOf = (megapixels: number) =>
-  ({ kind: 'image', canvas: { width: 1_000, height: megapixels * 1_000 } }) as unknown as Recipe;
+  ({
+    kind: 'image',
+    canvas: { width: 1_000, height: megapixels * 1_000 },
+    output: { format: 'png' },
+  }) as unknown as Recipe;
 const layoutOf = (bars: number) =>
   ({
     kind: 'layout',
@@ -30,6 +34,8 @@ class PlaceTest {
   readonly queue: PlaceQueue<void>;
   readonly served: QueueEntry[] = [];
   readonly heldBack: string[] = [];
+  /** The time in milliseconds. */
+  now = 0;
   #free: number;
 
   constructor(kind: 'image' | 'video', { slots = 1, forShort = 0 } = {}) {
@@ -42,7 +48,7 @@ class PlaceTest {
       this.#free += 1;
     };
     const source = { total: () => slots, forShort: () => forShort, free: () => this.#free, take, giveBack };
-    this.queue = new PlaceQueue(kind, source, 100);
+    this.queue = new PlaceQueue(kind, source, 100, () => this.now);
   }
 
   get names(): string[] {
@@ -73,9 +79,16 @@ class PlaceTest {
   }
 }
 
+/** A worker takes this long for a place with a slot. */
+async function worked(test: PlaceTest, place: Place<void>, milliseconds: number): Promise<void> {
+  place.begin();
+  test.now += milliseconds;
+  await closed(place);
+}
+
 /** Promises give slots and return them. */
 async function closed(place: Place<void>): Promise<void> {
-  place.close();
+  place.leave();
   await setImmediate();
 }
 
@@ -161,7 +174,10 @@ describe('a place', () => {
     expect([test.names, test.queue.waiting, test.queue.accounts]).toEqual([['a'], 0, 0]);
   });
 
-  it('a place pays by the real cost of renders, which is known after the probe', async () => {
+  it.each([
+    ['the probe', 1],
+    ['its end, and the estimate was far too low', 100],
+  ])('a place pays by the real cost of renders, which is known after %s', async (_when, slowness) => {
     const test = new PlaceTest('image');
     const blocker = test.entered('first');
     const megapixels: Readonly<Record<string, number>> = { small: 1, large: 10 };
@@ -173,11 +189,12 @@ describe('a place', () => {
     for (let count = 0; count < 40; count += 1) {
       const account = test.names.at(-1) ?? '';
       const place = must(waiting.get(account)?.shift(), 'the place that was served');
-      place.charge(imageOf(megapixels[account] ?? 0));
-      await closed(place);
+      const recipe = imageOf(slowness === 1 ? (megapixels[account] ?? 0) : 1);
+      place.charge(recipe);
+      await worked(test, place, slowness * test.costOf(imageOf(megapixels[account] ?? 0)));
     }
     const served = (account: string): number => test.names.filter((name) => name === account).length;
-    // 10 megapixels cost 253 ms, 1 megapixel 28 ms; each probe costs another 2 ms.
+    // 10 megapixels cost 253 ms, 1 megapixel 28 ms.
     expect(served('small') / served('large')).toBeGreaterThan(6);
     expect(served('small') / served('large')).toBeLessThan(10);
   });
@@ -193,7 +210,7 @@ describe('a place', () => {
     await closed(never);
     for (const account of ['other', 'damaged', 'other', 'damaged', 'other', 'damaged']) {
       const place = test.entered(account);
-      void place.slot().then(() => place.close());
+      void place.slot().then(() => place.leave());
     }
     await closed(must(damaged.at(-1), 'the last of them'));
     for (let turn = 0; turn < 20; turn += 1) await setImmediate();
@@ -258,5 +275,60 @@ describe('a place whose render turns out to be long', () => {
     late.enter();
     await late.slot();
     expect(() => late.charge(videoOf(5_000))).toThrow(expect.objectContaining({ code: 'overloaded' }));
+  });
+});
+
+describe('a place whose render takes much longer than estimated', () => {
+  /** An account holds both slots. */
+  async function holdingBoth() {
+    const test = new PlaceTest('image', { slots: 2 });
+    const held = [test.entered('greedy'), test.entered('greedy')] as const;
+    for (const place of held) {
+      await place.slot();
+      place.charge(imageOf(1));
+      place.begin();
+    }
+    return { test, held };
+  }
+
+  it('keeps its slot while no other account waits', async () => {
+    const { test, held } = await holdingBoth();
+    test.entered('greedy');
+    test.now = 60_000;
+    expect(held.map((place) => place.isTurnOver)).toEqual([false, false]);
+  });
+
+  it('gives its slot to another account, and takes the last slot only when its account has left one', async () => {
+    const { test, held } = await holdingBoth();
+    const other = test.entered('other');
+    test.now = 1_900;
+    expect(held.map((place) => place.isTurnOver)).toEqual([false, false]);
+    test.now = 2_100;
+    expect(held.map((place) => place.isTurnOver)).toEqual([true, true]);
+    held[0].giveWay();
+    await setImmediate();
+    expect([test.names, held[1].isTurnOver]).toEqual([['greedy', 'greedy', 'other'], false]);
+    await closed(other);
+    expect([test.names.length, test.queue.waiting]).toEqual([3, 1]);
+    await closed(held[1]);
+    expect(test.names).toEqual(['greedy', 'greedy', 'other', 'greedy']);
+  });
+
+  it('keeps its slot for three times its estimate', async () => {
+    const { test, held } = await holdingBoth();
+    test.entered('other');
+    held[0].charge(imageOf(100));
+    test.now = 3 * test.costOf(imageOf(100));
+    expect(held.map((place) => place.isTurnOver)).toEqual([false, true]);
+  });
+
+  it('keeps the only slot, which its budget frees', async () => {
+    const test = new PlaceTest('image');
+    const place = test.entered('greedy');
+    await place.slot();
+    place.begin();
+    test.entered('other');
+    test.now = 60_000;
+    expect(place.isTurnOver).toBe(false);
   });
 });

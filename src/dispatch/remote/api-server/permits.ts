@@ -17,7 +17,12 @@ const MAX_PERMITS = 10_000;
  * `workerSlots` is the number of renders that workers on other machines can run at a time. Call `dispatch` when it has
  * grown.
  */
-export function createPermits(kind: AssetKind, workerSlots: () => number, maxWaiting: number): Permits {
+export function createPermits(
+  kind: AssetKind,
+  workerSlots: () => number,
+  maxWaiting: number,
+  now?: () => number,
+): Permits {
   let taken = 0;
   // For every render that can run, another ticket waits on the broker's queue, so no worker has to wait for us.
   const target = (): number => Math.min(MAX_PERMITS, workerSlots() * 2 + MIN_PERMITS);
@@ -35,5 +40,6 @@ export function createPermits(kind: AssetKind, workerSlots: () => number, maxWai
       },
     },
     maxWaiting,
+    now,
   );
 }

@@ -92,7 +92,6 @@ export class RemoteLease implements Lease {
   }
 
   close(): void {
-    this.#held?.place.close();
     this.leave();
   }
 
@@ -108,7 +107,11 @@ export class RemoteLease implements Lease {
     if (this.#session === undefined) {
       this.#host.assertReachable();
       await place.slot();
-      const issuer = this.#host.issuerFor(this.#request, () => this.#step);
+      const onAssigned: LeaseRequest['onAssigned'] = (worker, step) => {
+        place.begin();
+        this.#request.onAssigned?.(worker, step);
+      };
+      const issuer = this.#host.issuerFor({ ...this.#request, onAssigned }, () => this.#step);
       this.#session = this.#host.sessions.open(kind, asset, place, issuer);
     }
     return this.#session;
