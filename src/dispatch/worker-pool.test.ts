@@ -15,6 +15,7 @@ import { composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from '../render/recipe
 import { DEFAULT_VIDEO_LIMITS } from '../render/video-recipe.ts';
 import type { Reading, WatchOptions } from './progress-watch.ts';
 import type { LeaseRequest } from './renderer.ts';
+import type { Limits } from '../store/limits.ts';
 import { WorkerDirectory } from './worker-directory.ts';
 import { WorkerPool } from './worker-pool.ts';
 
@@ -159,7 +160,9 @@ describe('a pool whose worker burns processor time', () => {
     const workers = poolWith({ watch: FAST }, [BURN]);
     const error = await probe(workers).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'deadline_exceeded', usedUpTime: true });
-    const take = vi.fn().mockResolvedValue({ remaining: 5, retryAfterMs: 0 });
+    const take = vi
+      .fn<Limits['take']>()
+      .mockResolvedValue({ allowed: true, remaining: 5, retryAfterMs: 0, fullInMs: 0 });
     await new FailedDecodes({ take }).count({ accountId: 'a', plan: DEFAULT_PLANS.lowest }, error);
     expect(take).toHaveBeenCalledOnce();
     expect(await probe(workers)).toEqual(IMAGE_PROBE);

@@ -144,15 +144,11 @@ export class FairQueue<Slot> {
 
   /** Corrects the charge for an entry. */
   correct(entry: QueueEntry, difference: number): void {
-    assertFinite(difference);
-    const side = this.#sideOf(entry);
-    const account = this.#accountOf(entry);
-    if (account.waiters.length === 0) side.shares.arrive(entry.account);
+    const { shares, waiting } = this.#sideOf(entry);
+    if (this.#accountOf(entry).waiters.length === 0) shares.arrive(entry.account);
     // If nothing waits, this start took no worker from another account.
-    if (side.waiting === 0 && difference > 0) side.shares.charge(entry.account, difference);
-    else side.shares.correct(entry.account, difference);
-    if (entry.isContested) this.#shares.correct(side.name, difference / side.weight);
-    this.#forgetAccounts();
+    if (waiting === 0 && difference > 0) shares.charge(entry.account, 0);
+    this.settle(entry, difference);
   }
 
   /** Corrects the charge for an entry that is about to end, whatever was served meanwhile. */
@@ -193,7 +189,10 @@ export class FairQueue<Slot> {
   }
 
   #allWaiting(): Waiter<Slot>[] {
-    return [...this.#charged, ...this.#sides.flatMap(({ accounts }) => [...accounts.values()].flatMap(waitersOf))];
+    return [
+      ...this.#charged,
+      ...this.#sides.flatMap(({ accounts }) => [...accounts.values()].flatMap(({ waiters }) => waiters)),
+    ];
   }
 
   #inServiceOf(account: string): number {
@@ -393,10 +392,6 @@ export class FairQueue<Slot> {
 
 function sideOf<Slot>(name: Side<Slot>['name'], weight: number): Side<Slot> {
   return { name, weight, accounts: new Map(), shares: new Shares(), waiting: 0 };
-}
-
-function waitersOf<Slot>({ waiters }: Account<Slot>): readonly Waiter<Slot>[] {
-  return waiters;
 }
 
 /** A single NaN would spread to every tag and end fairness for all accounts. */

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { createAsset } from '../media/asset.ts';
+import { composeClipRecipe } from '../render/clip-recipe.ts';
+import type { Recipe } from '../render/compose.ts';
+import {
+  composeFontRecipe,
+  composeImageRecipe,
+  composeLayoutRecipe,
+  composeTransparentRecipe,
+  DEFAULT_IMAGE_LIMITS,
+} from '../render/recipe.ts';
+import { DEFAULT_VIDEO_LIMITS } from '../render/video-recipe.ts';
+import { processorBudgetMs } from './processor-budget.ts';
+
+const OVERLAYS = [{ text: 'Hello', position: 50 }];
+const LIMITS = { ...DEFAULT_IMAGE_LIMITS, ...DEFAULT_VIDEO_LIMITS };
+
+function budgetOf(recipe: Recipe): number | undefined {
+  return processorBudgetMs({ type: 'render', job: { recipe, asset: undefined, output: '/output' } });
+}
+
+function imageBudget(width: number, maxBytes?: number): number | undefined {
+  const probe = { kind: 'image', width, height: 1_000, isSrgb: true } as const;
+  const output = { format: 'webp', ...(maxBytes !== undefined && { maxBytes }) } as const;
+  return budgetOf(composeImageRecipe(probe, OVERLAYS, LIMITS, { output }));
+}
+
+describe('the processor time of a task', () => {
+  it('grows with the bars of a layout, up to a minute', () => {
+    const layout = (bars: number) =>
+      budgetOf(
+        composeLayoutRecipe(
+          { width: 1_080, height: 1_920 },
+          Array.from({ length: bars }, () => ({ text: 'Hi', position: 5 })),
+        ),
+      );
+    expect([layout(1), layout(100), layout(500)]).toEqual([5_300, 35_000, 60_000]);
+  });
+
+  it('grows with the pixels of an image, as often as they are encoded', () => {
+    expect([imageBudget(2_000), imageBudget(16_000)]).toEqual([6_300, 13_300]);
+    expect([imageBudget(2_000, 90_000), imageBudget(16_000, 900_000)]).toEqual([12_300, 37_300]);
+  });
+
+  it('is limited for everything that workers do for images, and not for videos', () => {
+    const canvas = { width: 1_000, height: 1_000 };
+    expect(budgetOf(composeTransparentRecipe(canvas, OVERLAYS))).toBe(5_800);
+    expect(budgetOf(composeFontRecipe())).toBe(5_000);
+    expect(budgetOf(composeClipRecipe(canvas, OVERLAYS, LIMITS, { clip: { seconds: 1, fps: 25 } }))).toBeUndefined();
+    const probeOf = (format: 'heic' | 'mp4') =>
+      processorBudgetMs({ type: 'probe', asset: createAsset({ path: '/asset', format, bytes: 5 }), limits: LIMITS });
+    expect([probeOf('heic'), probeOf('mp4')]).toEqual([5_000, undefined]);
+  });
+});
