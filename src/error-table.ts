@@ -416,7 +416,7 @@ const TABLE = {
     exit: 69,
     title: 'Too many failures',
     advice:
-      "Too many of your files couldn't be decoded within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.",
+      "Too many of your files couldn't be decoded or used up a worker's time or memory within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.",
   },
   client_closed: {
     status: 499,
@@ -490,7 +490,8 @@ const TABLE = {
     status: 504,
     exit: 69,
     title: 'Deadline exceeded',
-    advice: 'The render took too long. Send a smaller or shorter file.',
+    advice:
+      'The render took too long, or used more processor time than a render of its size may take. Send a smaller or shorter file.',
   },
 } as const satisfies Record<string, ErrorKind>;
 

@@ -1818,7 +1818,7 @@ export interface components {
          *
          *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
          *
-         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.
+         *     `too_many_failures`: Too many of your files couldn't be decoded or used up a worker's time or memory within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.
          *
          *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
          *
@@ -1949,7 +1949,7 @@ export interface components {
                 };
             };
         };
-        /** @description `deadline_exceeded`: The render took too long. Send a smaller or shorter file. */
+        /** @description `deadline_exceeded`: The render took too long, or used more processor time than a render of its size may take. Send a smaller or shorter file. */
         Error504: {
             headers: {
                 "content-length": components["headers"]["content-length"];
@@ -2155,6 +2155,8 @@ export interface components {
          *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
          *
          *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
+         *
+         *     `too_many_failures`: Too many of your files couldn't be decoded or used up a worker's time or memory within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.
          */
         "Error429-2": {
             headers: {
@@ -2174,7 +2176,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "rate_limited" | "too_many_failed_keys" | "too_many_renders";
+                    code?: "rate_limited" | "too_many_failed_keys" | "too_many_renders" | "too_many_failures";
                 };
             };
         };
@@ -2208,6 +2210,8 @@ export interface components {
          *     `overloaded`: We're at capacity. Retry after `retry-after` seconds.
          *
          *     `renderer_unavailable`: The render was interrupted. Retry after `retry-after` seconds.
+         *
+         *     `out_of_memory`: The file is valid and within your plan, but the server has too little memory for it. Send a smaller file, or ask the operator to give workers more memory.
          */
         "Error503-2": {
             headers: {
@@ -2227,11 +2231,11 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "shutting_down" | "storage_unavailable" | "overloaded" | "renderer_unavailable";
+                    code?: "shutting_down" | "storage_unavailable" | "overloaded" | "renderer_unavailable" | "out_of_memory";
                 };
             };
         };
-        /** @description `deadline_exceeded`: The render took too long. Send a smaller or shorter file. */
+        /** @description `deadline_exceeded`: The render took too long, or used more processor time than a render of its size may take. Send a smaller or shorter file. */
         "Error504-2": {
             headers: {
                 "content-length": components["headers"]["content-length"];
@@ -2895,7 +2899,7 @@ export interface components {
          *
          *     `test_renders_exceeded`: Test keys have a daily limit of renders. Use a live key, or try again tomorrow (UTC).
          *
-         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.
+         *     `too_many_failures`: Too many of your files couldn't be decoded or used up a worker's time or memory within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.
          */
         "Error429-5": {
             headers: {
@@ -3143,7 +3147,7 @@ export interface components {
          *
          *     `stored_bytes_exceeded`: Your uploads, results, logos and fonts take up your plan's storage. Delete some, or wait until results expire.
          *
-         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.
+         *     `too_many_failures`: Too many of your files couldn't be decoded or used up a worker's time or memory within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.
          *
          *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
          */
@@ -3342,7 +3346,7 @@ export interface components {
          *
          *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
          *
-         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.
+         *     `too_many_failures`: Too many of your files couldn't be decoded or used up a worker's time or memory within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.
          */
         "Error429-7": {
             headers: {
@@ -3448,7 +3452,7 @@ export interface components {
          *
          *     `stored_bytes_exceeded`: Your uploads, results, logos and fonts take up your plan's storage. Delete some, or wait until results expire.
          *
-         *     `too_many_failures`: Too many of your files couldn't be decoded within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.
+         *     `too_many_failures`: Too many of your files couldn't be decoded or used up a worker's time or memory within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.
          */
         "Error429-8": {
             headers: {

@@ -34,8 +34,10 @@ export function layoutOperation(): Operation {
       ...BODY_ERRORS,
       'strict_warnings',
       'too_many_renders',
+      'too_many_failures',
       'overloaded',
       'renderer_unavailable',
+      'out_of_memory',
       'deadline_exceeded',
     ],
   });
