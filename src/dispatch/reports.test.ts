@@ -136,6 +136,11 @@ describe('a failure', () => {
     expect(parseStepFailure({ ...FAILURE, code: 'overloaded' })).toMatchObject({ code: 'overloaded' });
   });
 
+  it('the end of the processor time on another machine counts against the account', () => {
+    const failure = { code: 'deadline_exceeded', message: 'used up', isRetryable: false };
+    expect(toError(parseStepFailure(failure))).toMatchObject({ code: 'deadline_exceeded', usedUpTime: true });
+  });
+
   it('a failure becomes the error it would have been in this process', () => {
     const error = toError({ code: 'asset_undecodable', message: 'broken' });
     expect(error).toMatchObject({ code: 'asset_undecodable', message: 'broken' });

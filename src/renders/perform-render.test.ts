@@ -43,3 +43,34 @@ it('a video that takes too long is refused before its sound is transcribed', asy
   expect(captions).not.toHaveBeenCalled();
   expect(release).toHaveBeenCalledOnce();
 });
+
+it('the layout of a strict render that uses up its time counts as a failure of the account', async () => {
+  const usedUp = new AppError('deadline_exceeded', 'The render used too much time.', { usedUpTime: true });
+  const onFailure = vi.fn<(error: unknown) => Promise<void>>();
+  const never = (): never => {
+    throw new Error('this step must not be reached');
+  };
+  const rendering = performRender({
+    renderId: 'render',
+    source: { asset: createAsset({ path: 'clip.mp4', format: 'mp4', bytes: 1_000 }), canvas: undefined },
+    limits: { ...DEFAULT_VIDEO_LIMITS, ...DEFAULT_IMAGE_LIMITS },
+    lease: {
+      choose: () => undefined,
+      enter: () => undefined,
+      probe: async () => VIDEO_PROBE,
+      assertFeasible: () => undefined,
+      render: async () => await Promise.reject(usedUp),
+      leave: () => undefined,
+      close: () => undefined,
+    },
+    directory: { make: async () => undefined, file: () => 'layout' } as unknown as LazyDirectory,
+    signal: new AbortController().signal,
+    isStrict: true,
+    compose: () => composeVideoRecipe(VIDEO_PROBE, [], DEFAULT_VIDEO_LIMITS),
+    reserve: never,
+    deliver: never,
+    onFailure,
+  });
+  await expect(rendering).rejects.toBe(usedUp);
+  expect(onFailure).toHaveBeenCalledExactlyOnceWith(usedUp);
+});
