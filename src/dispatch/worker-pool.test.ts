@@ -162,7 +162,7 @@ describe('a pool whose worker burns processor time', () => {
     expect(error).toMatchObject({ code: 'deadline_exceeded', usedUpTime: true });
     const take = vi
       .fn<Limits['take']>()
-      .mockResolvedValue({ allowed: true, remaining: 5, retryAfterMs: 0, fullInMs: 0 });
+      .mockResolvedValue({ allowed: true, remaining: 5, retryAfterMs: 0, fullAt: 0, fullInMs: 0 });
     await new FailedDecodes({ take }).count({ accountId: 'a', plan: DEFAULT_PLANS.lowest }, error);
     expect(take).toHaveBeenCalledOnce();
     expect(await probe(workers)).toEqual(IMAGE_PROBE);
