@@ -18,19 +18,22 @@ const MAX_MS = 60_000;
 export function processorBudgetMs(task: WorkerTask): number | undefined {
   if (task.type === 'probe') return task.asset.kind === 'image' ? BASE_MS : undefined;
   const { recipe } = task.job;
-  const textMs = BASE_MS + MS_PER_BAR * barsOf(recipe);
   switch (recipe.kind) {
     case 'font':
       return BASE_MS;
     case 'layout':
-      return Math.min(MAX_MS, textMs);
+      return Math.min(MAX_MS, textMs(recipe));
     case 'image':
     case 'transparent':
-      return Math.min(MAX_MS, textMs + MS_PER_MEGAPIXEL * encodedMegapixelsOf(recipe));
+      return Math.min(MAX_MS, textMs(recipe) + MS_PER_MEGAPIXEL * encodedMegapixelsOf(recipe));
     case 'clip':
     case 'cover':
     case 'sound':
     case 'video':
       return undefined;
   }
+}
+
+function textMs(recipe: Parameters<typeof barsOf>[0]): number {
+  return BASE_MS + MS_PER_BAR * barsOf(recipe);
 }
