@@ -30,7 +30,9 @@ export const FAULTS = {
   conflict:
     'Two fields exclude each other, such as `text` and `overlays`, `asset` and `asset_url`, `position` and `overlays`, ' +
     '`put_url` and `deliver`, `captions` and an image, or a `background` and a style without one. Send one of them.',
-  duplicate: 'The field was sent more than once. Only `overlays` may be repeated, with one object each.',
+  duplicate:
+    'The field was sent more than once. Only `overlays` may be repeated, with one object each. Or `put_headers` has a header in two ' +
+    'spellings.',
   unknown_field: "The field doesn't exist.",
   invalid_url: 'A URL must be an `http` or `https` URL without a password, on port 80, 443 or at least 1024.',
   forbidden_address: "The server doesn't connect to this address; `detail` names the setting.",

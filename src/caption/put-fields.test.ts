@@ -51,6 +51,12 @@ describe('put_url and put_headers', () => {
     expect(faultsOf({ put_url: URL_TEXT, put_headers: ['a'] })).toEqual(['#/put_headers wrong_type']);
   });
 
+  it('a header in two spellings is a fault', () => {
+    const put_headers = { 'X-Amz-Acl': 'private', 'x-amz-acl': 'public-read', 'cache-control': 'no-store' };
+    expect(faultsOf({ put_url: URL_TEXT, put_headers })).toEqual(['#/put_headers/x-amz-acl duplicate']);
+    expect(faultsOf({ put_url: URL_TEXT, put_headers: JSON.stringify(put_headers) }, false)).toHaveLength(1);
+  });
+
   it('put_url excludes deliver, and put_headers need put_url', () => {
     expect(faultsOf({ put_url: URL_TEXT, deliver: 'url' })).toEqual(['#/put_url conflict']);
     expect(faultsOf({ put_url: URL_TEXT, deliver: 'bytes' })).toEqual(['#/put_url conflict']);

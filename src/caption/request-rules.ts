@@ -62,6 +62,7 @@ export const RULES: readonly Rule[] = [
   layoutOfVideoHasDuration,
   deliveryIsOneWay,
   putHeadersAreAllowed,
+  putHeadersAreSentOnce,
 ];
 
 function captionIsRequired(_values: RequestValues, { isMeant, sent }: RequestContext): FieldFault[] {
@@ -250,6 +251,18 @@ function putHeadersAreAllowed({ put_headers: headers = {} }: RequestValues): Ret
     code: 'invalid_choice',
     detail: `The header ${quoteValue(name)} can't be set. Allowed are cache-control and names that begin with x-amz-, x-ms- or x-goog-.`,
   }));
+}
+
+function putHeadersAreSentOnce({ put_headers: headers = {} }: RequestValues): ReturnType<Rule> {
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  return Object.keys(headers).map(
+    (name, index) =>
+      names.indexOf(name.toLowerCase()) < index && {
+        pointer: `#/put_headers${pointerTo(name).slice(1)}`,
+        code: 'duplicate',
+        detail: `The header ${quoteValue(name)} is in put_headers more than once; upper and lower case are the same.`,
+      },
+  );
 }
 
 function fault(name: FieldName, code: FaultCode, detail: string): FieldFault {

@@ -8,15 +8,22 @@ type RequestContent = Pick<ReceivedForm, 'fields' | 'asset'>;
 
 /** Returns the same fingerprint for fields in any order. It covers the bytes of the asset. */
 export function fingerprint({ fields, asset }: RequestContent): string {
-  const pairs = fields.map(({ name, value }) => JSON.stringify([name, value], withoutSignature(name))).toSorted();
+  const counted = fields.filter(({ name }) => name !== 'put_headers');
+  const pairs = counted.map(({ name, value }) => JSON.stringify([name, value], withoutSignature(name))).toSorted();
   return createHash('sha256')
     .update(JSON.stringify([pairs, asset?.sha256 ?? null]))
     .digest('hex');
 }
 
-/** Every try has a presigned URL with another signature, so its query doesn't count. A batch has one in each request. */
+/**
+ * Every try has a presigned URL with another signature, so neither its query nor `put_headers` count, which may have a part of
+ * the signature. A batch has them in each request.
+ */
 function withoutSignature(field: string): (key: string, value: unknown) => unknown {
-  return (key, value) => (isPutUrl(field, key) && typeof value === 'string' ? publicPartOf(value) : value);
+  return (key, value) => {
+    if (field === 'requests' && key === 'put_headers') return undefined;
+    return isPutUrl(field, key) && typeof value === 'string' ? publicPartOf(value) : value;
+  };
 }
 
 /** The value of the field is the second item of its pair. */
