@@ -22,6 +22,7 @@ export interface RenderParts {
 export function newRender(caller: Caller, id: string, { request, parsed, asset, batchId }: RenderParts): NewRender {
   const { accountId, keyId, mode, plan, subscription } = caller;
   const isFetched = 'assetUrl' in parsed;
+  const { put } = parsed.delivery;
   return {
     id,
     accountId,
@@ -34,7 +35,7 @@ export function newRender(caller: Caller, id: string, { request, parsed, asset, 
     plan: plan.name,
     period: subscription.period,
     renews: subscription.renews,
-    ...(parsed.delivery.put && { target: targetOf(id) }),
+    ...(put && { target: targetOf(id), receiver: put.url.origin }),
     maxRunning: isFetched ? Math.min(plan.concurrentRenders, MAX_FETCHES_PER_ACCOUNT) : plan.concurrentRenders,
   };
 }

@@ -74,7 +74,7 @@ export const TABLES: readonly Table[] = [
     'renders',
     'id',
     'account_id key_id mode batch_id idempotency_key status lane request plan period_starts_at period_ends_at renews ' +
-      'max_running asset asset_format asset_bytes asset_sha256 has_asset target has_target owner is_due due_at attempts progress source_type credits ' +
+      'max_running asset asset_format asset_bytes asset_sha256 has_asset target has_target receiver owner is_due due_at attempts progress source_type credits ' +
       'result error output output_bytes has_output token expires_at created_at claimed_at started_at finished_at',
   ),
   table('render_events', 'id', 'account_id render_id type created_at handled_at'),

@@ -21,7 +21,14 @@ import {
   USAGE_DETAILS,
 } from './ledger/migrations.ts';
 import { INCIDENTS } from './incidents/migrations.ts';
-import { PUT_TARGETS, RENDER_TABLES, RENDERS, RENDERS_BY_KEY, STORED_BYTES } from './renders/migrations.ts';
+import {
+  PUT_RECEIVERS,
+  PUT_TARGETS,
+  RENDER_TABLES,
+  RENDERS,
+  RENDERS_BY_KEY,
+  STORED_BYTES,
+} from './renders/migrations.ts';
 import { IDEMPOTENCY_KEYS, REQUESTS_WITH_NULLS, REQUEST_LOG, VACUUMED_REQUESTS } from './requests/migrations.ts';
 import { DUE_DELIVERIES, WEBHOOK_TABLES } from './webhooks/migrations.ts';
 import { type Migration, together } from './migration.ts';
@@ -186,6 +193,7 @@ export const MIGRATIONS: readonly Migration[] = [
   PUT_TARGETS,
   BRAND_FILES,
   VACUUMED_REQUESTS,
+  PUT_RECEIVERS,
 ];
 
 export interface SchemaState {

@@ -13,7 +13,7 @@ import { DAY, DELIVERED, FAILED, World } from './world.ts';
 const url = inject('postgresUrl');
 
 /** Tables with one row per live process or shard, and the rows that a statement itself finds through an index. */
-const SMALL = /\b(?:owners|o|trusted_time|stored_bytes_total|lanes|accounts_waiting|picked|counted|CONSTANT ROW)\b/u;
+const SMALL = /\b(?:owners|o|trusted_time|stored_bytes_total|lanes|names|due|picked|counted|CONSTANT ROW)\b/u;
 
 /** A statement reads only the first rows of these indexes, or they contain only what waits or runs right now. */
 const SMALL_INDEXES =
@@ -89,6 +89,7 @@ async function useRenders(accountId: string, world: World, store: Store): Promis
   const origin = { plan, period, renews, lane: 'image', asset, maxRunning: 2 } as const;
   await renders.accept([{ ...render, ...origin }], { limits: LIMITS });
   const claim = await renders.claim('image');
+  await renders.claim('put');
   await renders.releaseLost(() => false);
   if (claim) await renders.fail(claim.attempt, { error: '{}', code: 'x', durationMs: 1 });
   for (const object of await renders.expiredObjects(10)) await renders.markDeleted(object);

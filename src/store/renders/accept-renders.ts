@@ -206,7 +206,22 @@ interface RowState {
 }
 
 function rowOf(
-  { id, accountId, keyId, mode, batchId, request, plan, period, renews, target, lane, asset, maxRunning }: NewRender,
+  {
+    id,
+    accountId,
+    keyId,
+    mode,
+    batchId,
+    request,
+    plan,
+    period,
+    renews,
+    target,
+    receiver,
+    lane,
+    asset,
+    maxRunning,
+  }: NewRender,
   { status, owner, now, key }: RowState,
 ): SqlParameters {
   return {
@@ -232,6 +247,7 @@ function rowOf(
     hasAsset: asset !== undefined,
     target: target ?? null,
     hasTarget: target !== undefined,
+    receiver: receiver === undefined ? '-' : `${accountId} ${receiver}`,
     // A caption without an asset counts as an image.
     sourceType: lane === 'fetch' ? null : lane,
     isDue: true,

@@ -243,3 +243,17 @@ alter table renders add constraint renders_lane_check check (lane in ('image', '
 `,
   isCompatible: true,
 };
+
+/**
+ * Adds the receiver that a file is sent to, as the account and the origin of its URL. Renders from before count as if they had one
+ * per account, and those that an older program still adds share one.
+ */
+export const PUT_RECEIVERS: Migration = {
+  common: `
+alter table renders add column receiver text not null default '-';
+update renders set receiver = account_id where target is not null and status in ('queued', 'rendering');
+create index renders_to_send on renders (receiver, is_due, due_at, created_at, id)
+  where lane = 'put' and status in ('queued', 'rendering');
+`,
+  isCompatible: true,
+};

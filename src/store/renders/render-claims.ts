@@ -1,6 +1,8 @@
-// Claims accepted renders: first the account, then its oldest render. A claim looks at a bounded number of accounts and
-// finds each fact with one index lookup, so a long queue or history doesn't slow it down.
+// Claims accepted renders: first the account, then its oldest render. Files to send are claimed by account and receiver. A claim
+// looks at a bounded number of accounts and finds each fact with one index lookup, so a long queue or history doesn't slow it
+// down.
 
+import { MAX_PUT_DELAY_MS } from '../../account/put-schedule.ts';
 import type { Engine } from '../engine.ts';
 import { ROUND, Rounds } from '../bounded/rounds.ts';
 import { integer, integerOrNull, type SqlRow, text, textOrNull } from '../rows.ts';
@@ -12,6 +14,13 @@ import { type ClaimedRender, RENDER_LANES, type RenderLane } from './render.ts';
 const LEASE_MS = 30_000;
 /** No pause is this long, so a waiting render that is due later was written before the clock was set back. */
 const MAX_PAUSE_MS = 60_000;
+const MAX_PUT_PAUSE_MS = MAX_PUT_DELAY_MS + MAX_PAUSE_MS;
+/**
+ * The limits of files that are being sent, on all servers. Servers that claim at the same moment can exceed them slightly. A
+ * receiver that doesn't respond delays only its own account.
+ */
+const MAX_SENT_TO_RECEIVER = 4;
+const MAX_SENT_OF_ACCOUNT = 16;
 
 /** This must be exactly the condition of the index `renders_queue`. */
 export const ACTIVE = "status in ('queued', 'rendering')";
@@ -21,48 +30,54 @@ export const IN_QUEUE = `lane in (${RENDER_LANES.map((lane) => `'${lane}'`).join
 /** The status of a render that isn't being worked on. One whose file waits to be sent has been rendered. */
 export const WAITING = "case when lane = 'put' then 'rendering' else 'queued' end";
 
-/** The whole order of that index makes PostgreSQL use it, whatever its statistics say. */
-const IN_ORDER = 'order by q.account_id, q.is_due, q.due_at, q.created_at, q.id limit 1';
-
-/** An account with waiting or running renders in the lane. */
+/** An account with waiting or running renders in the lane, or one of its receivers in the lane of files to send. */
 interface Candidate {
-  readonly accountId: string;
+  readonly name: string;
   /** Undefined when none of its renders is due. */
   readonly renderId: string | undefined;
-  readonly maxRunning: number;
+  /** True if the limits of the account and its receiver allow another one. */
+  readonly hasRoom: boolean;
+  /** The running renders of the account. */
   readonly running: number;
   /** Decides between accounts with equally many running renders: the last claim, then the age of the render. */
   readonly rank: string;
 }
 
 /**
- * The parameters are `:after`, the account to begin after, `:now` and `:tooLate`. Every fact is a subquery of its own,
+ * The parameters are `:after`, the name to begin after, `:now` and `:tooLate`. Every fact is a subquery of its own,
  * because PostgreSQL may read the whole table for a join when its statistics are old.
  */
 function candidatesOf(lane: RenderLane): string {
+  const isPut = lane === 'put';
+  const name = isPut ? 'receiver' : 'account_id';
+  // The whole order of the index makes PostgreSQL use it, whatever its statistics say.
+  const inOrder = `order by q.${name}, q.is_due, q.due_at, q.created_at, q.id limit 1`;
   const waiting = `from renders q where q.lane = '${lane}' and q.${ACTIVE}`;
-  const next = `select q.account_id ${waiting} and q.account_id >`;
+  const next = `select q.${name} ${waiting} and q.${name} >`;
+  const ofName = `select q.id ${waiting} and q.${name} = names.name`;
   // A file that is being sent takes no worker, so it neither waits for the account's renders nor delays them.
-  const isAlike = lane === 'put' ? "r.lane = 'put'" : "r.lane <> 'put'";
-  const ofAccount = `select q.id ${waiting} and q.account_id = accounts_waiting.account_id`;
+  const isAlike = isPut ? "r.lane = 'put'" : "r.lane <> 'put'";
+  const running = `select count(*) from renders r
+       where r.account_id = picked.account_id and r.owner is not null and r.due_at > :now and ${isAlike}`;
   return `
-    with recursive accounts_waiting (account_id, n) as (
-      select (${next} :after ${IN_ORDER}), 1
+    with recursive names (name, n) as (
+      select (${next} :after ${inOrder}), 1
       union all
-      select (${next} accounts_waiting.account_id ${IN_ORDER}), n + 1
-      from accounts_waiting where account_id is not null and n < ${ROUND}
+      select (${next} names.name ${inOrder}), n + 1 from names where name is not null and n < ${ROUND}
+    ), due as materialized (
+      select name, n, coalesce(
+        (${ofName} and q.is_due = 0 and q.due_at <= :now ${inOrder}),
+        (${ofName} and q.is_due = 1 ${inOrder}),
+        (${ofName} and q.is_due = 0 and q.due_at > :tooLate and q.owner is null ${inOrder})) as id
+      from names where name is not null
     ), picked as materialized (
-      select account_id, n, coalesce(
-        (${ofAccount} and q.is_due = 0 and q.due_at <= :now ${IN_ORDER}),
-        (${ofAccount} and q.is_due = 1 ${IN_ORDER}),
-        (${ofAccount} and q.is_due = 0 and q.due_at > :tooLate and q.owner is null ${IN_ORDER})) as id
-      from accounts_waiting where account_id is not null
+      select name, n, id, (select r.account_id from renders r where r.id = due.id) as account_id from due
     )
-    select picked.account_id, picked.id,
+    select picked.name, picked.id,
       (select r.max_running from renders r where r.id = picked.id) as max_running,
       (select r.created_at from renders r where r.id = picked.id) as created_at,
-      (select count(*) from renders r
-       where r.account_id = picked.account_id and r.owner is not null and r.due_at > :now and ${isAlike}) as running,
+      (${running}) as running,
+      ${isPut ? `(${running} and r.receiver = picked.name)` : '0'} as to_receiver,
       (select max(r.claimed_at) from renders r where r.account_id = picked.account_id) as last_claim
     from picked order by n`;
 }
@@ -91,7 +106,7 @@ export class RenderClaims {
       const now = this.#clock();
       for await (const accounts of this.#rounds[lane].next(async (after) => await this.#accounts(after, lane, now))) {
         for (const { renderId } of accounts.filter(isReady).toSorted(byTurn)) {
-          const claimed = await this.#take(renderId, now);
+          const claimed = await this.#take(renderId, lane, now);
           if (claimed !== undefined) return claimed;
           // Another server was faster. The account may have more renders.
           isBeaten = true;
@@ -106,42 +121,45 @@ export class RenderClaims {
   }
 
   async #accounts(after: string, lane: RenderLane, now: Date): Promise<Candidate[]> {
-    const rows = await this.#engine.all(candidatesOf(lane), { after, now, tooLate: tooLate(now) });
-    return rows.map(toCandidate);
+    const rows = await this.#engine.all(candidatesOf(lane), { after, now, tooLate: tooLate(lane, now) });
+    return rows.map((row) => toCandidate(lane, row));
   }
 
-  async #take(renderId: string, now: Date): Promise<ClaimedRender | undefined> {
+  async #take(renderId: string, lane: RenderLane, now: Date): Promise<ClaimedRender | undefined> {
     const at = now.toISOString();
     const [row] = await this.#engine.all(
       `update renders set status = ${WAITING}, owner = :owner, is_due = 0, due_at = :dueAt, attempts = attempts + 1,
          claimed_at = :at
        where id = :renderId and ${ACTIVE} and (is_due = 1 or due_at <= :at or (due_at > :tooLate and owner is null)) returning *`,
-      { owner: this.#owner, dueAt: this.leaseEnd(now), at, renderId, tooLate: tooLate(now) },
+      { owner: this.#owner, dueAt: this.leaseEnd(now), at, renderId, tooLate: tooLate(lane, now) },
     );
     return row && { attempt: { renderId, number: integer(row, 'attempts') }, render: toRender(row) };
   }
 }
 
-function tooLate(now: Date): string {
-  return new Date(now.getTime() + MAX_PAUSE_MS).toISOString();
+function tooLate(lane: RenderLane, now: Date): string {
+  return new Date(now.getTime() + (lane === 'put' ? MAX_PUT_PAUSE_MS : MAX_PAUSE_MS)).toISOString();
 }
 
-function toCandidate(row: SqlRow): Candidate {
+function toCandidate(lane: RenderLane, row: SqlRow): Candidate {
+  const running = integer(row, 'running');
+  const maxRunning = integerOrNull(row, 'max_running') ?? 0;
+  const isBelowPutLimits = running < MAX_SENT_OF_ACCOUNT && integer(row, 'to_receiver') < MAX_SENT_TO_RECEIVER;
   return {
-    accountId: text(row, 'account_id'),
+    name: text(row, 'name'),
     renderId: textOrNull(row, 'id') ?? undefined,
-    maxRunning: integerOrNull(row, 'max_running') ?? 0,
-    running: integer(row, 'running'),
+    hasRoom: running < maxRunning && (lane !== 'put' || isBelowPutLimits),
+    running,
     rank: `${textOrNull(row, 'last_claim') ?? ''} ${textOrNull(row, 'created_at') ?? ''} ${textOrNull(row, 'id') ?? ''}`,
   };
 }
 
-function nameOf({ accountId }: Candidate): string {
-  return accountId;
+function nameOf({ name }: Candidate): string {
+  return name;
 }
 
 function isReady(candidate: Candidate): candidate is Candidate & { readonly renderId: string } {
-  return candidate.renderId !== undefined && candidate.running < candidate.maxRunning;
+  return candidate.renderId !== undefined && candidate.hasRoom;
 }
 
 function byTurn(one: Candidate, other: Candidate): number {

@@ -46,6 +46,8 @@ interface RenderOrigin {
 
 export interface NewRender extends RenderOrigin {
   readonly lane: Exclude<RenderLane, 'put'>;
+  /** The origin of the URL that the file is sent to. */
+  readonly receiver?: string | undefined;
   readonly asset: StoredAsset | undefined;
   /** How many renders of the account may run at once. */
   readonly maxRunning: number;
@@ -211,7 +213,7 @@ export interface RenderEvent {
  * commit.
  */
 export function acceptedRecord(render: NewRender, at: Date): RenderRecord {
-  const { lane, maxRunning: _maxRunning, ...origin } = render;
+  const { lane, maxRunning: _maxRunning, receiver: _receiver, ...origin } = render;
   return {
     ...origin,
     status: 'queued',
