@@ -27,6 +27,7 @@ export interface PutReceiver {
 
 /**
  * `/refuse-<status>` responds before the file is sent, `/status-<status>` after it, `/twice-<status>` so to the first two tries,
+ * `/nine-times-<status>` to the first nine,
  * `/part` closes the connection after the first bytes, `/hold` responds when it is released, and every other path accepts the file.
  */
 export async function startPutReceiver(host = '127.0.0.1'): Promise<PutReceiver> {
@@ -87,7 +88,9 @@ export async function startPutReceiver(host = '127.0.0.1'): Promise<PutReceiver>
   };
 }
 
+const FAILING_TRIES: Readonly<Record<string, number>> = { status: Infinity, twice: 2, 'nine-times': 9 };
+
 function statusOf(path: string, tries: number): number {
-  const { kind, status } = /^\/(?<kind>status|twice)-(?<status>\d+)/u.exec(path)?.groups ?? {};
-  return kind === 'status' || (kind === 'twice' && tries <= 2) ? Number(status) : 200;
+  const { kind = '', status } = /^\/(?<kind>status|twice|nine-times)-(?<status>\d+)/u.exec(path)?.groups ?? {};
+  return tries <= (FAILING_TRIES[kind] ?? 0) ? Number(status) : 200;
 }

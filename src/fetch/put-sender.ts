@@ -4,6 +4,7 @@
 import type { ClientRequest } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
 import type { PutRequest } from '../caption/put-fields.ts';
+import { AppError } from '../errors.ts';
 import { ForbiddenAddress, sendChecked } from './checked-request.ts';
 import { failureReason } from './fetch-failure.ts';
 import { type FetchPolicy, forbiddenAddress } from './fetch-policy.ts';
@@ -20,8 +21,10 @@ export interface PutSenderOptions {
 interface PutTimes {
   /** How long a receiver may take to say that it wants the file. Afterwards it is sent anyway, as many don't say it. */
   readonly continueMs: number;
-  /** The longest time without progress, until the receiver responds. */
+  /** The longest time without progress, until the last byte is sent. */
   readonly idleMs: number;
+  /** How long a receiver may take to respond after the last byte. */
+  readonly responseMs: number;
   readonly maxMs: number;
 }
 
@@ -38,11 +41,9 @@ export interface PutOutcome {
   readonly error?: string;
   /** True if the same request may succeed later. */
   readonly mayRepeat: boolean;
-  /** True if the receiver may have got a part of the file, or all of it. */
-  readonly wasSent: boolean;
 }
 
-const TIMES: PutTimes = { continueMs: 2_000, idleMs: 60_000, maxMs: 600_000 };
+const TIMES: PutTimes = { continueMs: 2_000, idleMs: 60_000, responseMs: 15_000, maxMs: 600_000 };
 /** Other statuses below 500 say that the request itself is wrong, such as an expired signature. */
 const TEMPORARY: ReadonlySet<number> = new Set([408, 425, 429]);
 
@@ -55,7 +56,10 @@ export class PutSender {
     this.#options = options;
   }
 
-  /** Throws only when the signal is aborted or the file can't be read. Every other failure is part of the outcome. */
+  /**
+   * Throws when the signal is aborted, the file can't be read, or the settings forbid the URL. Every other failure is the
+   * receiver's, and part of the outcome.
+   */
   async send({ url, headers }: PutRequest, file: PutFile, signal: AbortSignal): Promise<PutOutcome> {
     const { policy, dnsServers, userAgent, times } = this.#options;
     const upload = new Upload(file, { ...TIMES, ...times }, url.host);
@@ -65,7 +69,7 @@ export class PutSender {
       signal.throwIfAborted();
       // The settings may have changed since the URL was accepted.
       const fault = policy.faultOf(url, 'put');
-      if (fault) return { status: null, error: fault.detail, mayRepeat: false, wasSent: false };
+      if (fault) throw new AppError('delivery_failed', fault.detail);
       const own = {
         'content-length': String(file.bytes),
         'content-type': file.contentType,
@@ -78,8 +82,9 @@ export class PutSender {
       return outcomeOf(statusCode, upload);
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof AppError) throw error;
       if (upload.readError !== undefined) throw upload.readError;
-      return { status: null, mayRepeat: !(error instanceof ForbiddenAddress), ...upload.failure(error) };
+      return { status: null, mayRepeat: !(error instanceof ForbiddenAddress), error: upload.failure(error) };
     } finally {
       signal.removeEventListener('abort', onAbort);
       upload.end();
@@ -95,7 +100,7 @@ class Upload {
   readonly #controller = new AbortController();
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #idle: NodeJS.Timeout;
-  sentBytes = 0;
+  #sentBytes = 0;
   /** The file couldn't be read, which isn't the receiver's fault. */
   readError: unknown;
   #isStarted = false;
@@ -107,9 +112,8 @@ class Upload {
     file.body.on('error', (error) => {
       if (!this.signal.aborted) this.readError = error;
     });
-    const giveUp = (): void => this.abort(new TooSlow());
-    this.#idle = setTimeout(giveUp, times.idleMs);
-    this.#timers.push(this.#idle, setTimeout(giveUp, times.maxMs));
+    this.#idle = this.#giveUpAfter(times.idleMs);
+    this.#giveUpAfter(times.maxMs);
   }
 
   get signal(): AbortSignal {
@@ -117,7 +121,7 @@ class Upload {
   }
 
   get isComplete(): boolean {
-    return this.sentBytes === this.#file.bytes;
+    return this.#sentBytes === this.#file.bytes;
   }
 
   start(outgoing: ClientRequest): void {
@@ -136,12 +140,11 @@ class Upload {
     this.#controller.abort(reason);
   }
 
-  failure(error: unknown): Pick<PutOutcome, 'error' | 'wasSent'> {
-    const wasSent = this.sentBytes > 0;
-    if (error instanceof ForbiddenAddress) return { error: forbiddenAddress(error.host, 'put').detail, wasSent };
+  failure(error: unknown): string {
+    if (error instanceof ForbiddenAddress) return forbiddenAddress(error.host, 'put').detail;
     const { reason } = this.signal;
     const why = reason instanceof TooSlow ? 'it takes the file or responds too slowly' : failureReason(error);
-    return { error: `The file can't be sent to ${this.host}: ${why}.`, wasSent };
+    return `The file can't be sent to ${this.host}: ${why}.`;
   }
 
   end(): void {
@@ -151,13 +154,20 @@ class Upload {
     this.#file.body.destroy();
   }
 
+  #giveUpAfter(ms: number): NodeJS.Timeout {
+    const timer = setTimeout(() => this.abort(new TooSlow()), ms);
+    this.#timers.push(timer);
+    return timer;
+  }
+
   #sendBody(outgoing: ClientRequest): void {
     if (this.#isStarted || outgoing.destroyed) return;
     this.#isStarted = true;
     this.#file.body.on('data', (chunk: Buffer) => {
-      this.sentBytes += chunk.length;
+      this.#sentBytes += chunk.length;
       this.#idle.refresh();
     });
+    outgoing.once('finish', () => this.#giveUpAfter(this.#times.responseMs));
     pipeline(this.#file.body, outgoing, (error) => {
       // Without the rest of the file, the receiver must not take it for complete.
       if (error) outgoing.destroy();
@@ -165,12 +175,11 @@ class Upload {
   }
 }
 
-function outcomeOf(status: number, { isComplete, sentBytes, host }: Upload): PutOutcome {
-  const wasSent = sentBytes > 0;
+function outcomeOf(status: number, { isComplete, host }: Upload): PutOutcome {
   const isAccepted = status >= 200 && status < 300;
-  if (isAccepted && isComplete) return { status, mayRepeat: false, wasSent };
+  if (isAccepted && isComplete) return { status, mayRepeat: false };
   const mayRepeat = isAccepted || status >= 500 || TEMPORARY.has(status);
-  return { status, mayRepeat, wasSent, error: refusalOf(status, host, isAccepted) };
+  return { status, mayRepeat, error: refusalOf(status, host, isAccepted) };
 }
 
 function refusalOf(status: number, host: string, isEarly: boolean): string {

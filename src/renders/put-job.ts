@@ -1,12 +1,14 @@
 // One try to send a finished file to the caller's `put_url`, as a job of the runner: sends it and writes how that ended. Every
 // try sends the same stored bytes, so the receiver has the whole file or none, however often a server dies.
 
+import { putDelayMs } from '../account/put-schedule.ts';
 import { toProblem } from '../api/problem.ts';
 import { AppError, asAppError } from '../errors.ts';
 import type { PutOutcome, PutSender } from '../fetch/put-sender.ts';
 import { must } from '../primitives/must.ts';
 import type { ObjectStorage } from '../storage/object-storage.ts';
 import type { ClaimedRender, ExpiredObject } from '../store/renders/render.ts';
+import type { DeliveryEnd } from '../store/renders/render-deliveries.ts';
 import type { Renders } from '../store/renders/renders.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -25,11 +27,10 @@ export interface PutJobDependencies {
   readonly publicUrl: string | undefined;
 }
 
-/** The pauses after a try that failed. The last try has none. */
-const PAUSES_MS = [1_000, 5_000];
-/** While the server's own storage or database fails, pauses are longer. After an hour, the delivery fails. */
+/** While the server's own storage or database fails, the file is due again after this pause. */
 const SERVER_FAILURE_PAUSE_MS = 10_000;
-const MAX_SERVER_FAILURE_MS = 3_600_000;
+/** After this time, a delivery fails. The tries of the receiver take up to an hour of it. */
+const MAX_SERVER_FAILURE_MS = 2 * 3_600_000;
 
 type PutFacts = NonNullable<RenderResult['put']>;
 
@@ -74,7 +75,8 @@ export class PutJob implements LeasedJob {
   async #retryAfterServerFailure(error: AppError, { write }: JobControl): Promise<void> {
     const { renders, logger } = this.#dependencies;
     const { code } = error;
-    if (code !== 'shutting_down' && this.#isLate()) return await this.#fail(this.#facts, error, write);
+    const isFinal = code === 'delivery_failed' || (code !== 'shutting_down' && this.#isLate());
+    if (isFinal) return await this.#fail(this.#facts, error, { isBroken: false, write });
     const delayMs = code === 'shutting_down' ? 0 : SERVER_FAILURE_PAUSE_MS;
     const err = error.cause ?? error;
     logger.warn({ ...this.entry, code, delayMs, err }, 'delivery of a file interrupted, retrying');
@@ -96,20 +98,21 @@ export class PutJob implements LeasedJob {
     const file = await storage.get(must(output, 'the file that is sent').name);
     if (put === undefined || file === undefined) {
       file?.body.destroy();
-      return { status: null, error: 'The file or its URL is lost.', mayRepeat: false, wasSent: false };
+      throw new AppError('delivery_failed', 'The file or its URL is lost.');
     }
     const contentType = must(this.#result.headers['content-type'], 'the type of the result');
     return await putSender.send(put, { ...file, contentType }, signal);
   }
 
-  async #end({ status, error, mayRepeat, wasSent }: PutOutcome, { write }: JobControl): Promise<void> {
+  async #end({ status, error, mayRepeat }: PutOutcome, { write }: JobControl): Promise<void> {
     const { renders, logger } = this.#dependencies;
-    const before = this.#facts;
-    const facts = { ...before, status: status ?? before.status, wasSent: before.wasSent || wasSent };
+    const facts = { ...this.#facts, status: status ?? this.#facts.status };
     if (error === undefined) return await this.#succeed(facts, write);
-    const failed = { ...facts, failures: before.failures + 1 };
-    const delayMs = PAUSES_MS[before.failures];
-    if (!mayRepeat || delayMs === undefined) return await this.#fail(failed, notDelivered(error, facts), write);
+    const failed = { ...facts, failures: facts.failures + 1 };
+    const delayMs = mayRepeat ? putDelayMs(failed.failures, facts.isAwaited) : undefined;
+    if (delayMs === undefined) {
+      return await this.#fail(failed, notDelivered(error, facts), { isBroken: true, write });
+    }
     await write(async () => await renders.deliveries.retry(this.#claim.attempt, this.#resultWith(failed), delayMs));
     logger.info({ ...this.entry, status, error, delayMs }, 'file not delivered, retrying');
   }
@@ -117,25 +120,32 @@ export class PutJob implements LeasedJob {
   async #succeed(facts: PutFacts, write: JobControl['write']): Promise<void> {
     const { renders, metrics, logger } = this.#dependencies;
     const success = { result: this.#resultWith(facts), durationMs: facts.renderMs };
-    const credits = await write(async () => await renders.deliveries.succeed(this.#claim.attempt, success));
-    if (credits === undefined) return await this.#endElsewhere();
+    const end = await write(async () => await renders.deliveries.succeed(this.#claim.attempt, success));
+    if (end === undefined) return await this.#endElsewhere();
+    const { credits } = end;
     metrics.charged(credits);
-    this.#count(true, facts);
+    this.#count(true, facts, end);
     logger.info({ ...this.entry, credits, status: facts.status }, 'file delivered');
     await this.#deleteObjects();
   }
 
-  async #fail(facts: PutFacts, error: AppError, write: JobControl['write']): Promise<void> {
+  /** `isBroken` means that the receiver is the cause; see `account/broken-delivery.ts`. */
+  async #fail(
+    facts: PutFacts,
+    error: AppError,
+    { isBroken, write }: Pick<JobControl, 'write'> & { readonly isBroken: boolean },
+  ): Promise<void> {
     const { renders, metrics, logger, publicUrl } = this.#dependencies;
-    const { status, wasSent } = facts;
+    const { status } = facts;
     const problem = JSON.stringify(toProblem(error, this.id, publicUrl));
-    const failure = { error: problem, code: error.code, durationMs: facts.renderMs, wasSent };
+    const failure = { error: problem, code: error.code, durationMs: facts.renderMs, isBroken };
     const written = { ...failure, result: this.#resultWith(facts) };
-    const credits = await write(async () => await renders.deliveries.fail(this.#claim.attempt, written));
-    if (credits === undefined) return await this.#endElsewhere();
-    if (wasSent) metrics.deliveryBroken(credits > 0);
+    const end = await write(async () => await renders.deliveries.fail(this.#claim.attempt, written));
+    if (end === undefined) return await this.#endElsewhere();
+    const { credits } = end;
+    if (isBroken) metrics.deliveryBroken(credits > 0);
     metrics.charged(credits);
-    this.#count(false, facts);
+    this.#count(false, facts, end);
     logger.info({ ...this.entry, credits, status, code: error.code, error: error.message }, 'file not delivered');
     await this.#deleteObjects();
   }
@@ -149,9 +159,13 @@ export class PutJob implements LeasedJob {
     if (finishedAt !== undefined) await this.#deleteObjects();
   }
 
-  #count(isSuccess: boolean, { renderMs: ms }: PutFacts): void {
+  #count(isSuccess: boolean, { renderMs: ms }: PutFacts, { hadHold }: DeliveryEnd): void {
+    const { metrics, logger } = this.#dependencies;
     const { createdAt, sourceType } = this.#claim.render;
-    this.#dependencies.metrics.asyncEnded(sourceType, isSuccess, { ms, ageMs: Date.now() - createdAt.getTime() });
+    metrics.asyncEnded(sourceType, isSuccess, { ms, ageMs: Date.now() - createdAt.getTime() });
+    if (hadHold) return;
+    metrics.holdLost();
+    logger.error(this.entry, 'delivery ended without a charge, its hold is lost');
   }
 
   #resultWith(put: PutFacts): string {

@@ -20,7 +20,9 @@ const resultSchema = z.object({
       failures: z.number(),
       /** The status of the latest response. */
       status: z.number().nullable(),
-      /** True if the receiver may have got a part of the file. */
+      /** True if a request waits for the delivery, so that its tries are few. */
+      isAwaited: z.boolean().default(true),
+      /** Always true. Servers of the version before need it while they are being replaced. */
       wasSent: z.boolean(),
       /** The time that the render took, for the account's history. */
       renderMs: z.number(),
@@ -47,9 +49,15 @@ export function extensionOf({ headers }: Pick<RenderResult, 'headers'>): string 
   return must(name?.groups?.['extension'], 'the extension of a result');
 }
 
+/** The file is sent to a URL of the caller. */
+export interface PutOfResult {
+  /** True if a request waits for that. */
+  readonly isAwaited: boolean;
+}
+
 export function resultOf(
   { recipe, facts, headers, durationMs, captions }: FinishedRender,
-  isSent: boolean,
+  put: PutOfResult | undefined,
 ): RenderResult {
   return {
     headers: Object.fromEntries(Object.entries(headers).filter(([header]) => !NOT_STORED.has(header))),
@@ -58,11 +66,11 @@ export function resultOf(
     duration: recipe.kind === 'video' || recipe.kind === 'clip' ? recipe.durationSeconds : null,
     warnings: [...facts.warnings],
     missingGlyphs: facts.missingGlyphs,
-    ...(isSent && { put: newDelivery(durationMs) }),
+    ...(put && { put: newDelivery(durationMs, put) }),
     ...(captions && { captions }),
   };
 }
 
-function newDelivery(renderMs: number): RenderResult['put'] {
-  return { failures: 0, status: null, wasSent: false, renderMs, readyAt: new Date().toISOString() };
+function newDelivery(renderMs: number, { isAwaited }: PutOfResult): RenderResult['put'] {
+  return { failures: 0, status: null, isAwaited, wasSent: true, renderMs, readyAt: new Date().toISOString() };
 }

@@ -163,8 +163,8 @@ async function renderAndStore(
       logWarnings(dependencies, paying, finished);
       disk.addResult(finished.bytes);
       // Only now is the size known. Without room for it, the render fails here without a charge.
-      const isSent = render.target !== undefined;
-      return await dependencies.results.put({ renderId, caller, finished, credits, isSent }, signal);
+      const put = render.target === undefined ? undefined : { isAwaited: false };
+      return await dependencies.results.put({ renderId, caller, finished, credits, put }, signal);
     },
   });
 }

@@ -14,7 +14,7 @@ import type { ParsedRequest } from './parse.ts';
 import type { FinishedRender } from './perform-render.ts';
 import { type PutTargets, targetOf } from './put-targets.ts';
 import type { ReceivedForm } from './received-form.ts';
-import { resultOf } from './render-result.ts';
+import { type PutOfResult, resultOf } from './render-result.ts';
 import { storageError, storageLimitsOf, type StorageUse } from '../limits/storage-limits.ts';
 import { storeRequest } from './stored-request.ts';
 
@@ -32,12 +32,12 @@ export interface ResultToStore {
   readonly caller: Caller;
   readonly finished: FinishedRender;
   readonly credits: number;
-  /** True if the file is sent to a URL of the caller. */
-  readonly isSent: boolean;
+  /** Set if the file is sent to a URL of the caller. */
+  readonly put: PutOfResult | undefined;
 }
 
 /** A result whose request waited for it, so that there is no record of its render yet. */
-export interface ResultOfRequest extends Omit<ResultToStore, 'isSent'> {
+export interface ResultOfRequest extends Omit<ResultToStore, 'put'> {
   readonly form: ReceivedForm;
   readonly parsed: ParsedRequest;
   /** The result for the next request with the same idempotency key. */
@@ -77,10 +77,7 @@ export class StoredResults {
   }
 
   /** The name is new for every attempt, so that two attempts never write the same object. */
-  async put(
-    { renderId, caller, finished, credits, isSent }: ResultToStore,
-    signal: AbortSignal,
-  ): Promise<RenderSuccess> {
+  async put({ renderId, caller, finished, credits, put }: ResultToStore, signal: AbortSignal): Promise<RenderSuccess> {
     const { storage, resultHours } = this.#options;
     const { file, bytes, asset, durationMs } = finished;
     await this.assertRoom(caller, bytes, 'result');
@@ -93,7 +90,7 @@ export class StoredResults {
         token: randomBytes(TOKEN_BYTES).toString('base64url'),
         expiresAt: new Date(Date.now() + resultHours * 3_600_000),
       },
-      result: JSON.stringify(resultOf(finished, isSent)),
+      result: JSON.stringify(resultOf(finished, put)),
       sourceType: asset?.kind ?? 'image',
       credits,
       durationMs,
@@ -106,7 +103,7 @@ export class StoredResults {
    */
   async add(result: ResultOfRequest, signal: AbortSignal): Promise<RenderRecord> {
     const { put } = result.parsed.delivery;
-    const success = await this.put({ ...result, isSent: put !== undefined }, signal);
+    const success = await this.put({ ...result, put: put && { isAwaited: true } }, signal);
     try {
       if (put) await this.#options.targets.store(result.renderId, put, signal);
       signal.throwIfAborted();

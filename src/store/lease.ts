@@ -10,6 +10,9 @@ import type { Clock } from './audit.ts';
 
 const LEASE_MS = 30_000;
 
+/** True for the process `:owner` whose lease has run out at the time `:at`. A sweep repeats it in every change. */
+export const IS_DEAD = 'not exists (select 1 from owners o where o.id = :owner and o.alive_until > :at)';
+
 export class ServerLease {
   /** Identifies this process among all that ever use the database. */
   readonly owner: string;

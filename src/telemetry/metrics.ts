@@ -49,8 +49,13 @@ export class Metrics {
   readonly #credits = this.#registry.counter('credits_charged_total', 'Credits charged for delivered renders.', []);
   readonly #brokenDeliveries = this.#registry.counter(
     'broken_deliveries_total',
-    'Renders whose client left or read too slowly while the result was sent, by whether they were charged.',
+    'Renders whose client left or read too slowly, or whose put_url did not take the file, by whether they were charged.',
     ['charged'],
+  );
+  readonly #lostHolds = this.#registry.counter(
+    'lost_holds_total',
+    'Deliveries to a put_url that ended without a charge because their hold was lost. Always a bug.',
+    [],
   );
   readonly #bytes = this.#registry.counter('bytes_total', 'Bytes of request and response bodies.', ['direction']);
 
@@ -102,6 +107,10 @@ export class Metrics {
 
   deliveryBroken(isCharged: boolean): void {
     this.#brokenDeliveries.inc({ charged: String(isCharged) });
+  }
+
+  holdLost(): void {
+    this.#lostHolds.inc();
   }
 
   moved(direction: 'received' | 'sent', bytes: number): void {

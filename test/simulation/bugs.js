@@ -5,14 +5,14 @@ export const BUGS = {
   'charge-again': {
     what: 'A hold is charged whatever its state, so a repeated write charges twice.',
     file: 'src/store/ledger/holds.ts',
-    find: "duration_ms = :durationMs where id = :renderId and state = 'reserved'",
-    replace: 'duration_ms = :durationMs where id = :renderId',
+    find: 'duration_ms = :durationMs where ${IS_RESERVED}',
+    replace: "duration_ms = :durationMs where id = :renderId and coalesce(owner, '') = coalesce(:owner, '')",
   },
   'abandoned-render': {
     what: 'A render of a dead server is not claimed again.',
     file: 'src/store/renders/render-claims.ts',
-    find: '(${ofAccount} and q.is_due = 0 and q.due_at <= :now ${IN_ORDER})',
-    replace: '(${ofAccount} and q.is_due = 0 and q.due_at <= :now and q.owner is null ${IN_ORDER})',
+    find: '(${ofName} and q.is_due = 0 and q.due_at <= :now ${inOrder})',
+    replace: '(${ofName} and q.is_due = 0 and q.due_at <= :now and q.owner is null ${inOrder})',
   },
   'lost-webhook': {
     what: 'A webhook whose response is an error counts as delivered.',
@@ -23,7 +23,7 @@ export const BUGS = {
   'kept-hold': {
     what: 'The sweep deletes a dead server and leaves its holds.',
     file: 'src/store/ledger/ledger.ts',
-    find: 'if (await this.#releaseLost(last)) released.push(last);',
+    find: 'if (await this.#releaseLost(last, owner)) released.push(last);',
     replace: 'released.push(last);',
   },
   'old-attempt': {

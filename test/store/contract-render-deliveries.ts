@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest';
 import { must } from '../../src/primitives/must.ts';
+import type { Engine } from '../../src/store/engine.ts';
 import type { ClaimedRender } from '../../src/store/renders/render.ts';
+import { createStore, type Store } from '../../src/store/store.ts';
 import { LIMITS, renderSetup } from './render-setup.ts';
-import { DAY, type World } from './world.ts';
+import { DAY, DELIVERED, FAILED, type World } from './world.ts';
 
 const FAILURE = { error: '{"code":"delivery_failed"}', code: 'delivery_failed', durationMs: 5, result: '{"try":3}' };
 
@@ -48,8 +50,8 @@ export function renderDeliveriesContract(world: () => World): void {
     expect(claim.attempt.number).toBe(lost.attempt.number + 1);
     const delivered = { result: '{"put":200}', durationMs: 7 };
     expect(await renders.deliveries.succeed(lost.attempt, delivered)).toBeUndefined();
-    expect(await renders.deliveries.fail(lost.attempt, { ...FAILURE, wasSent: false })).toBeUndefined();
-    expect(await other.renders.deliveries.succeed(claim.attempt, delivered)).toBe(3);
+    expect(await renders.deliveries.fail(lost.attempt, { ...FAILURE, isBroken: false })).toBeUndefined();
+    expect(await other.renders.deliveries.succeed(claim.attempt, delivered)).toEqual({ credits: 3, hadHold: true });
     expect(await other.renders.deliveries.succeed(claim.attempt, delivered)).toBeUndefined();
     expect(await find(id, claim)).toMatchObject({ status: 'succeeded', credits: 3, result: '{"put":200}' });
     expect(await world().balance(id)).toEqual({ used: 3, reserved: 0 });
@@ -70,21 +72,22 @@ export function renderDeliveriesContract(world: () => World): void {
     expect(await find(id, claim)).toMatchObject({ status: 'rendering', progress: 1 });
   });
 
-  it('a delivery that failed is free if nothing was sent, and counts as a broken delivery otherwise', async () => {
+  it('a delivery that failed is free if the server is the cause, and counts as a broken delivery otherwise', async () => {
     const { renders, ledger } = world().store;
     const id = await world().account();
-    const unsent = await sending(id, 1);
-    expect(await renders.deliveries.fail(unsent.attempt, { ...FAILURE, wasSent: false })).toBe(0);
-    expect(await find(id, unsent)).toMatchObject({ status: 'failed', credits: 0, error: FAILURE.error });
+    const ours = await sending(id, 1);
+    const free = { credits: 0, hadHold: true };
+    expect(await renders.deliveries.fail(ours.attempt, { ...FAILURE, isBroken: false })).toEqual(free);
+    expect(await find(id, ours)).toMatchObject({ status: 'failed', credits: 0, error: FAILURE.error });
     const { period } = await world().subscription(id);
     expect(await ledger.deliveries(id, period)).toMatchObject({ brokenFree: 0, brokenCharged: 0 });
-    const charges: (number | undefined)[] = [];
-    let last = unsent;
+    const ends: unknown[] = [];
+    let last = ours;
     for (let count = 0; count < 21; count += 1) {
       last = await sending(id, 1);
-      charges.push(await renders.deliveries.fail(last.attempt, { ...FAILURE, wasSent: true }));
+      ends.push(await renders.deliveries.fail(last.attempt, { ...FAILURE, isBroken: true }));
     }
-    expect(charges).toEqual([...Array<number>(20).fill(0), 1]);
+    expect(ends).toEqual([...Array<unknown>(20).fill(free), { credits: 1, hadHold: true }]);
     expect(await ledger.deliveries(id, period)).toMatchObject({ brokenFree: 20, brokenCharged: 1 });
     expect(await world().balance(id)).toEqual({ used: 1, reserved: 0 });
     expect(await find(id, last)).toMatchObject({ status: 'failed', credits: 1 });
@@ -130,7 +133,7 @@ export function renderDeliveriesContract(world: () => World): void {
     expect(await other.ledger.sweep(() => true)).toEqual([]);
     expect(await world().balance(id)).toEqual({ used: 0, reserved: 3 });
     const claim = must(await other.renders.claim('put'), 'the file');
-    await other.renders.deliveries.fail(claim.attempt, { ...FAILURE, wasSent: false });
+    await other.renders.deliveries.fail(claim.attempt, { ...FAILURE, isBroken: false });
     // Nothing was charged, so the same request may try again.
     const second = await add();
     const again = must(await renders.claim('put'), 'the file');
@@ -138,6 +141,130 @@ export function renderDeliveriesContract(world: () => World): void {
     expect(await claimKey('r3')).toEqual({ kind: 'done', renderId: second.id, facts: '{}' });
     expect(first.id).not.toBe(second.id);
     expect(await world().balance(id)).toEqual({ used: 3, reserved: 0 });
+  });
+
+  /** Another server, which stops after each statement that begins with `sql` until `then` has ended. */
+  async function serverThatPauses(sql: string, then: () => Promise<unknown>): Promise<Store> {
+    const engine = await world().database.open();
+    const paused: Engine = {
+      dialect: engine.dialect,
+      all: async (statement, parameters) => {
+        const rows = await engine.all(statement, parameters);
+        if (statement.startsWith(sql)) await then();
+        return rows;
+      },
+      run: async (statement, parameters) => await engine.run(statement, parameters),
+      transaction: async (work) => await engine.transaction(work),
+      close: async () => await engine.close(),
+    };
+    return createStore(paused, world().clock, 'there/2/x');
+  }
+
+  /** The sweep has found a hold of a dead server, and hasn't released it yet. */
+  const FOUND_HOLDS = 'select id from holds where owner';
+
+  it('the sweep does not release a hold that a delivery adopts after the sweep has found it', async () => {
+    const { renders, ledger } = world().store;
+    const id = await world().account();
+    const render = await newRender(id, { target: 'targets/x' });
+    await ledger.reserve(await world().hold(id, { renderId: render.id, credits: 3 }));
+    world().pass(60_000);
+    const additions: unknown[] = [];
+    const sweeper = await serverThatPauses(FOUND_HOLDS, async () => {
+      additions.push(await renders.deliveries.add(render, success(render.id), { limits: LIMITS }));
+    });
+    expect(await sweeper.ledger.sweep()).toEqual([]);
+    expect(additions).toEqual([{ kind: 'added' }]);
+    expect(await world().balance(id)).toEqual({ used: 0, reserved: 3 });
+    const claim = must(await sweeper.renders.claim('put'), 'the file');
+    const end = await sweeper.renders.deliveries.succeed(claim.attempt, { result: '{}', durationMs: 7 });
+    expect(end).toEqual({ credits: 3, hadHold: true });
+    expect(await world().balance(id)).toEqual({ used: 3, reserved: 0 });
+  });
+
+  it('the sweep leaves the holds and keys of a server that renews its lease after the sweep has found them', async () => {
+    const { ledger, idempotency } = world().store;
+    const id = await world().account();
+    const hold = await world().hold(id, { credits: 3 });
+    await idempotency.claim(id, 'k', { fingerprint: 'fp' }, hold.renderId);
+    await ledger.reserve(hold);
+    world().pass(60_000);
+    const sweeper = await serverThatPauses(FOUND_HOLDS, async () => await ledger.heartbeat());
+    expect(await sweeper.ledger.sweep()).toEqual([]);
+    expect(await sweeper.idempotency.claim(id, 'k', { fingerprint: 'fp' }, 'r2')).toEqual({ kind: 'in flight' });
+    const remember = { accountId: id, key: 'k', facts: '{}' };
+    expect(await ledger.settle(hold.renderId, DELIVERED, remember)).toBe(true);
+    expect(await world().balance(id)).toEqual({ used: 3, reserved: 0 });
+  });
+
+  it('a request can not release the hold of its delivery, even if it does not know that the delivery was added', async () => {
+    const { renders, ledger } = world().store;
+    const id = await world().account();
+    const render = await newRender(id, { target: 'targets/x' });
+    await ledger.reserve(await world().hold(id, { renderId: render.id, credits: 3 }));
+    await renders.deliveries.add(render, success(render.id), { limits: LIMITS });
+    expect(await ledger.release(render.id, FAILED)).toBe(false);
+    expect(await ledger.breakOff(render.id, 5)).toBeUndefined();
+    expect(await world().balance(id)).toEqual({ used: 0, reserved: 3 });
+  });
+
+  it('a delivery whose hold is lost ends with what the receiver has, and without a charge', async () => {
+    const { renders } = world().store;
+    const id = await world().account();
+    const [delivered, failed] = [await sending(id), await sending(id)];
+    await world().engine.run("update holds set state = 'released'");
+    const lost = { credits: 0, hadHold: false };
+    expect(await renders.deliveries.succeed(delivered.attempt, { result: '{}', durationMs: 7 })).toEqual(lost);
+    expect(await find(id, delivered)).toMatchObject({ status: 'succeeded', credits: 0 });
+    expect(await renders.deliveries.fail(failed.attempt, { ...FAILURE, isBroken: true })).toEqual(lost);
+    expect(await find(id, failed)).toMatchObject({ status: 'failed', credits: 0 });
+    world().pass(DAY);
+    expect(await renders.claim('put')).toBeUndefined();
+  });
+
+  it('at most 4 files of an account are sent to one receiver at a time, and 16 to all of them', async () => {
+    const { renders } = world().store;
+    const [id, other] = [await world().account(), await world().account()];
+    const ready = async (accountId: string, receiver: string): Promise<string> => {
+      const render = await accepted(accountId, { target: 'targets/x', receiver });
+      const claim = await claimed();
+      await reserve(claim, world().store, 1);
+      await renders.deliveries.handOver(claim.attempt, success(render.id));
+      return render.id;
+    };
+    const claimAll = async (): Promise<ClaimedRender[]> => {
+      const claims: ClaimedRender[] = [];
+      for (;;) {
+        const claim = await renders.claim('put');
+        if (claim === undefined) return claims;
+        claims.push(claim);
+      }
+    };
+    const first = await ready(id, 'https://silent.example');
+    world().pass(1);
+    for (let count = 0; count < 5; count += 1) await ready(id, 'https://silent.example');
+    await ready(id, 'https://fast.example');
+    await ready(other, 'https://silent.example');
+    const claims = await claimAll();
+    expect(claims.filter(({ render }) => render.accountId === id)).toHaveLength(5);
+    expect(claims.filter(({ render }) => render.accountId === other)).toHaveLength(1);
+    // A file that waits for its next try takes no place.
+    const slow = claims.find(({ render }) => render.id === first);
+    await renders.deliveries.retry(must(slow, 'the first file').attempt, '{}', 20 * 60_000);
+    expect(await claimAll()).toHaveLength(1);
+    for (let count = 0; count < 20; count += 1) await ready(id, `https://${count}.example`);
+    expect(await claimAll()).toHaveLength(16 - 5);
+  });
+
+  it('a pause of 20 minutes is not taken for a clock that was set back', async () => {
+    const { renders } = world().store;
+    const id = await world().account();
+    const claim = await sending(id);
+    await renders.deliveries.retry(claim.attempt, '{}', 20 * 60_000);
+    world().pass(19 * 60_000);
+    expect(await renders.claim('put')).toBeUndefined();
+    world().pass(60_000);
+    expect(await renders.claim('put')).toMatchObject({ render: { id: claim.render.id } });
   });
 
   it('a file is not added when its hold is gone or its account has no room', async () => {

@@ -107,21 +107,26 @@ export class LedgerModel {
     for (const { hold, owner, granted } of inOrder) same(granted, this.#take(hold, owner));
   }
 
-  /** Ends a hold, sometimes three times concurrently. Any server may do it, and most are repeated sooner or later. */
+  /**
+   * Ends a hold, sometimes three times concurrently. Any server may try, but only the one that reserved the hold can end it. Most
+   * are repeated sooner or later.
+   */
   async #end(how: 'settle' | 'release'): Promise<void> {
     const hold = this.#anyHold();
     if (hold === undefined) return;
     const times = this.#random.whole(10) === 0 ? 3 : 1;
     this.commands += times - 1;
     const { renderId } = hold.hold;
+    const isOwners = this.#random.whole(4) > 0;
+    const own = this.#servers.filter(({ owner }) => (owner === hold.owner) === isOwners);
+    const { ledger } = this.#random.pick(own).store;
     const results = await Promise.all(
       Array.from({ length: times }, async () => {
-        const { ledger } = this.#anyStore();
         return how === 'settle' ? await ledger.settle(renderId, DELIVERED) : await ledger.release(renderId, FAILED);
       }),
     );
-    same(results.filter(Boolean).length, hold.state === 'reserved' ? 1 : 0);
-    this.#finish(hold, how === 'settle' ? 'settled' : 'released');
+    same(results.filter(Boolean).length, hold.state === 'reserved' && isOwners ? 1 : 0);
+    if (isOwners) this.#finish(hold, how === 'settle' ? 'settled' : 'released');
   }
 
   async #repeat(): Promise<void> {

@@ -7,6 +7,7 @@ import { type Engine, first } from '../engine.ts';
 import { ACCOUNT_VIEWED } from './operator-data.ts';
 import { IN_QUEUE } from '../renders/render-claims.ts';
 import { text } from '../rows.ts';
+import { lockExisting } from './subscriptions.ts';
 import type { Clock } from '../audit.ts';
 import { type SqlCondition, rangesOf } from '../bounded/steps.ts';
 
@@ -48,8 +49,9 @@ export async function eraseUnconfirmed(engine: Engine, clock: Clock, before: Dat
 /** Returns false when the account has changed since it was found. */
 async function eraseIfUnused(engine: Engine, accountId: string, before: Date, now: Date): Promise<boolean> {
   return await engine.transaction(async (session) => {
-    // Locks the user, who may be confirming the address at this moment.
+    // Locks the user, who may be confirming the address at this moment, and the account, which may be accepting a render.
     await session.run('update users set role = role where account_id = :accountId', { accountId });
+    if (!(await lockExisting(session, accountId))) return false;
     const found = await first(session, `select a.id from accounts a where a.id = :accountId and ${IS_UNUSED}`, {
       accountId,
       before,

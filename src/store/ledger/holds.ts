@@ -12,6 +12,7 @@ import { addUsage } from './usage.ts';
 import { uncountTestRender } from './test-renders.ts';
 import { addToStoredDetails, type RenderKind } from './usage-details.ts';
 import type { KeyMode } from '../../account/api-key.ts';
+import { IS_DEAD } from '../lease.ts';
 
 export interface NewHold {
   readonly renderId: string;
@@ -64,18 +65,38 @@ export interface Settlement {
   readonly remember?: Remembered | undefined;
 }
 
-/** Ends a hold, with the sums of its period. Returns false, without a change, when the hold isn't reserved. */
+/** A hold to end: that of a stored render, or the one that this process has reserved. */
+export interface OwnedHold {
+  readonly renderId: string;
+  /** Null for the hold of a stored render, which outlives every process. */
+  readonly owner: string | null;
+  /** True to end the hold only if its process is dead. */
+  readonly isLost?: boolean;
+}
+
+/** The hold of a stored render. */
+export function storedHold(renderId: string): OwnedHold {
+  return { renderId, owner: null };
+}
+
+/** True for the reserved hold with the parameters of an `OwnedHold`. */
+const IS_RESERVED = "id = :renderId and state = 'reserved' and coalesce(owner, '') = coalesce(:owner, '')";
+
+/**
+ * Ends a hold, with the sums of its period. Returns false, without a change, when the hold isn't reserved or has another
+ * owner.
+ */
 export async function closeHold(
   session: SqlSession,
-  renderId: string,
+  { renderId, owner, isLost = false }: OwnedHold,
   { state, ending: { outcome, durationMs } }: Omit<Settlement, 'remember'>,
   at: string,
 ): Promise<boolean> {
   const hold = await first(
     session,
-    `update holds set state = :state, outcome = :outcome, finished_at = :at, duration_ms = :durationMs where id = :renderId and state = 'reserved'
+    `update holds set state = :state, outcome = :outcome, finished_at = :at, duration_ms = :durationMs where ${IS_RESERVED} and ${isLost ? IS_DEAD : '1 = 1'}
      returning account_id, key_id, kind, mode, outcome, credits, period_starts_at, created_at, is_counted_test`,
-    { state, outcome, at, durationMs: durationMs === undefined ? null : Math.round(durationMs), renderId },
+    { state, outcome, at, durationMs: durationMs === undefined ? null : Math.round(durationMs), renderId, owner },
   );
   if (hold === undefined) return false;
   const [accountId, mode, held] = [text(hold, 'account_id'), text(hold, 'mode'), integer(hold, 'credits')];
@@ -144,25 +165,26 @@ export async function addPeriod(
  */
 export async function breakHold(
   session: SqlSession,
-  renderId: string,
+  hold: OwnedHold,
   durationMs: number | undefined,
   at: string,
 ): Promise<'free' | 'charged' | undefined> {
-  const counts = await lockDeliveries(session, renderId);
+  const counts = await lockDeliveries(session, hold);
   const isCharged = counts !== undefined && isBrokenCharged(counts);
   const ending = { outcome: isCharged ? BROKEN_CHARGED : BROKEN_FREE, durationMs };
-  if (!(await closeHold(session, renderId, { state: isCharged ? 'settled' : 'released', ending }, at)))
-    return undefined;
+  if (!(await closeHold(session, hold, { state: isCharged ? 'settled' : 'released', ending }, at))) return undefined;
   return isCharged ? 'charged' : 'free';
 }
 
 /** Returns undefined for a hold without credits, and for one that isn't reserved any more. */
-async function lockDeliveries(session: SqlSession, renderId: string): Promise<DeliveryCounts | undefined> {
+async function lockDeliveries(
+  session: SqlSession,
+  { renderId, owner }: OwnedHold,
+): Promise<DeliveryCounts | undefined> {
   const hold = await first(
     session,
-    `update holds set outcome = outcome where id = :renderId and state = 'reserved' and credits > 0
-     returning account_id, period_starts_at`,
-    { renderId },
+    `update holds set outcome = outcome where ${IS_RESERVED} and credits > 0 returning account_id, period_starts_at`,
+    { renderId, owner },
   );
   if (hold === undefined) return undefined;
   const period = await first(

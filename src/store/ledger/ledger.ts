@@ -1,5 +1,6 @@
 // Credits. The hold of a render is a row that goes from `reserved` to `settled` or `released`, once. The sums of the
-// period change in the same transaction. Every transaction touches the tables in the same order (idempotency, holds,
+// period change in the same transaction. The ledger ends only holds of the process that reserved them: those of a stored
+// render belong to its row, which ends them in `store/renders`. Every transaction touches the tables in the same order (idempotency, holds,
 // periods, test_renders, usage), so that two of them can't deadlock.
 
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
@@ -14,9 +15,10 @@ import { text, textOrNull } from '../rows.ts';
 import type { Clock } from '../audit.ts';
 import { countTestRenders } from './test-renders.ts';
 import { lockAttempt } from '../renders/lock-attempt.ts';
-import { advanceTrustedTime, isTrusted, type ServerLease } from '../lease.ts';
+import { advanceTrustedTime, IS_DEAD, isTrusted, type ServerLease } from '../lease.ts';
 import {
   type NewHold,
+  type OwnedHold,
   type Ending,
   type Remembered,
   toDeliveries,
@@ -84,7 +86,8 @@ export class Ledger {
       // render keeps it for the next attempt.
       if (error instanceof OutcomeUnknown && hold.attempt === undefined) {
         const ending = { outcome: 'storage_unavailable', durationMs: undefined };
-        const release = async (): Promise<boolean> => await this.#end(renderId, { state: 'released', ending });
+        const release = async (): Promise<boolean> =>
+          await this.#end(this.#own(renderId), { state: 'released', ending });
         this.#pendingWrites.add({ kind: 'release', renderId }, release);
       }
       throw error;
@@ -99,7 +102,7 @@ export class Ledger {
   async settle(renderId: string, ending: Ending, remember?: Remembered): Promise<boolean> {
     return await this.#pendingWrites.run(
       { kind: 'settle', renderId },
-      async () => await this.#end(renderId, { state: 'settled', ending, remember }),
+      async () => await this.#end(this.#own(renderId), { state: 'settled', ending, remember }),
     );
   }
 
@@ -107,7 +110,7 @@ export class Ledger {
   async release(renderId: string, ending: Ending): Promise<boolean> {
     return await this.#pendingWrites.run(
       { kind: 'release', renderId },
-      async () => await this.#end(renderId, { state: 'released', ending }),
+      async () => await this.#end(this.#own(renderId), { state: 'released', ending }),
     );
   }
 
@@ -168,13 +171,18 @@ export class Ledger {
     const released: string[] = [];
     for (const row of owners) {
       const [owner, aliveUntil] = [text(row, 'id'), textOrNull(row, 'alive_until')];
-      if (aliveUntil !== null && aliveUntil > now && !isGone(owner)) continue;
+      // A process that is gone can't renew its lease any more.
+      if (isGone(owner)) await this.#engine.run('delete from owners where id = :owner', { owner });
+      else if (aliveUntil !== null && aliveUntil > now) continue;
       released.push(...(await this.#releaseAllOf(owner)));
     }
     return released;
   }
 
-  /** Releases one hold at a time, with a pause after each, so that the server stays responsive. */
+  /**
+   * Releases one hold at a time, with a pause after each, so that the server stays responsive. A process that was only
+   * paused may renew its lease meanwhile, and keeps what it still holds.
+   */
   async #releaseAllOf(owner: string): Promise<string[]> {
     const released: string[] = [];
     for (let last = ''; ; ) {
@@ -184,20 +192,29 @@ export class Ledger {
       );
       for (const row of held) {
         last = text(row, 'id');
-        if (await this.#releaseLost(last)) released.push(last);
+        if (await this.#releaseLost(last, owner)) released.push(last);
         await yieldToEventLoop();
       }
       if (held.length < SWEEP_BATCH) break;
     }
-    await this.#engine.run("delete from idempotency where owner = :owner and state = 'running'", { owner });
-    await this.#engine.run('delete from owners where id = :owner', { owner });
+    const at = this.#clock().toISOString();
+    const keys = `delete from idempotency where owner = :owner and state = 'running' and ${IS_DEAD}`;
+    await this.#engine.run(keys, { owner, at });
+    await this.#engine.run('delete from owners where id = :owner and alive_until <= :at', { owner, at });
     return released;
   }
 
-  /** A hold that can't be released becomes a pending write, so that the sweep can go on with the others. */
-  async #releaseLost(renderId: string): Promise<boolean> {
+  /**
+   * A hold that can't be released becomes a pending write, so that the sweep can go on with the others. A stored render may
+   * have adopted the hold since the sweep found it.
+   */
+  async #releaseLost(renderId: string, owner: string): Promise<boolean> {
+    const ending = { outcome: 'server_lost', durationMs: undefined };
     try {
-      return await this.release(renderId, { outcome: 'server_lost', durationMs: undefined });
+      return await this.#pendingWrites.run(
+        { kind: 'release', renderId },
+        async () => await this.#end({ renderId, owner, isLost: true }, { state: 'released', ending }),
+      );
     } catch (error) {
       if (isUnavailable(error)) throw error;
       return false;
@@ -274,12 +291,19 @@ export class Ledger {
     return added === 1;
   }
 
-  async #end(renderId: string, { state, ending, remember }: Settlement): Promise<boolean> {
+  /** The hold of this process with the id of the render. */
+  #own(renderId: string): OwnedHold {
+    return { renderId, owner: this.#lease.owner };
+  }
+
+  async #end(hold: OwnedHold, { state, ending, remember }: Settlement): Promise<boolean> {
     return await this.#engine.transaction(async (session) => {
-      if (remember === undefined || (await completeKey(session, renderId, remember))) {
-        return await this.#closeHold(session, renderId, state, ending);
+      const at = this.#clock().toISOString();
+      if (remember === undefined || (await completeKey(session, hold.renderId, remember))) {
+        return await closeHold(session, hold, { state, ending }, at);
       }
-      await this.#closeHold(session, renderId, 'released', { ...ending, outcome: 'claim_lost' });
+      const lost = { ...ending, outcome: 'claim_lost' };
+      await closeHold(session, hold, { state: 'released', ending: lost }, at);
       return false;
     });
   }
@@ -291,21 +315,15 @@ export class Ledger {
     durationMs: number | undefined,
     remember: Remembered | undefined,
   ): Promise<'free' | 'charged' | undefined> {
+    const hold = this.#own(renderId);
+    const at = this.#clock().toISOString();
     if (remember !== undefined && !(await lockKey(session, renderId, remember))) {
-      await this.#closeHold(session, renderId, 'released', { outcome: 'claim_lost', durationMs });
+      const ending = { outcome: 'claim_lost', durationMs };
+      await closeHold(session, hold, { state: 'released', ending }, at);
       return undefined;
     }
-    const ended = await breakHold(session, renderId, durationMs, this.#clock().toISOString());
+    const ended = await breakHold(session, hold, durationMs, at);
     if (ended === 'charged' && remember !== undefined) await completeKey(session, renderId, remember);
     return ended;
-  }
-
-  async #closeHold(
-    session: SqlSession,
-    renderId: string,
-    state: Settlement['state'],
-    ending: Ending,
-  ): Promise<boolean> {
-    return await closeHold(session, renderId, { state, ending }, this.#clock().toISOString());
   }
 }

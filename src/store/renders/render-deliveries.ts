@@ -1,9 +1,10 @@
 // Renders whose file is sent to a URL of the caller. Their row keeps the file, the reserved credits and the lease until the
 // receiver has accepted the file, or never will.
 
+import { must } from '../../primitives/must.ts';
 import type { Clock } from '../audit.ts';
 import { type Engine, first, type SqlSession } from '../engine.ts';
-import { breakHold, closeHold } from '../ledger/holds.ts';
+import { breakHold, closeHold, storedHold } from '../ledger/holds.ts';
 import { integer } from '../rows.ts';
 import { addRendered, HoldGone } from './accept-renders.ts';
 import { type Attempt, IS_LATEST } from './lock-attempt.ts';
@@ -18,8 +19,16 @@ export interface DeliverySuccess {
 
 export interface DeliveryFailure extends RenderFailure {
   readonly result: string;
-  /** True if the receiver may have the file, or a part of it. The render counts as a broken delivery then. */
-  readonly wasSent: boolean;
+  /** True if the receiver is the cause. The render counts as a broken delivery then. */
+  readonly isBroken: boolean;
+}
+
+/** How a delivery ended, for good. */
+export interface DeliveryEnd {
+  /** The credits that were charged. */
+  readonly credits: number;
+  /** False if its hold was lost, so that nothing could be charged. Sending the file again would change nothing. */
+  readonly hadHold: boolean;
 }
 
 export class RenderDeliveries {
@@ -61,8 +70,8 @@ export class RenderDeliveries {
         const exceeded = await addRendered(session, render, row);
         if (exceeded) return exceeded;
         await writeRendered(session, { renderId: render.id, number: 0 }, success, now);
-        const adopt = "update holds set owner = null where id = :id and state = 'reserved'";
-        if ((await session.run(adopt, { id: render.id })) !== 1) throw new HoldGone();
+        const adopt = "update holds set owner = null where id = :id and state = 'reserved' and owner = :owner";
+        if ((await session.run(adopt, { id: render.id, owner: this.#owner })) !== 1) throw new HoldGone();
         return { kind: 'added' };
       });
     } catch (error) {
@@ -83,10 +92,10 @@ export class RenderDeliveries {
   }
 
   /**
-   * Charges the reserved credits in the same transaction, and returns them. Returns undefined, without a change, when the
-   * attempt isn't the latest.
+   * Charges the reserved credits in the same transaction. Returns undefined, without a change, when the attempt isn't the
+   * latest.
    */
-  async succeed(attempt: Attempt, { result, durationMs }: DeliverySuccess): Promise<number | undefined> {
+  async succeed(attempt: Attempt, { result, durationMs }: DeliverySuccess): Promise<DeliveryEnd | undefined> {
     const { renderId, number } = attempt;
     return await this.#engine.transaction(async (session) => {
       const at = this.#clock().toISOString();
@@ -97,19 +106,20 @@ export class RenderDeliveries {
         { at, result, renderId, number },
       );
       if (row === undefined) return undefined;
-      const ending = { outcome: 'delivered', durationMs };
-      if (!(await closeHold(session, renderId, { state: 'settled', ending }, at))) throw new HoldGone();
       await this.#events.add(session, row, 'render.succeeded');
-      return integer(row, 'credits');
+      const ending = { outcome: 'delivered', durationMs };
+      const hadHold = await closeHold(session, storedHold(renderId), { state: 'settled', ending }, at);
+      return { credits: integer(row, 'credits'), hadHold };
     });
   }
 
   /**
-   * Ends the render in failure, and returns the credits that were charged all the same. Returns undefined, without a change,
-   * when the attempt isn't the latest.
+   * Ends the render in failure, which may be charged all the same. Returns undefined, without a change, when the attempt isn't
+   * the latest.
    */
-  async fail({ renderId, number }: Attempt, failure: DeliveryFailure): Promise<number | undefined> {
-    const { error, code, durationMs, result, wasSent } = failure;
+  async fail({ renderId, number }: Attempt, failure: DeliveryFailure): Promise<DeliveryEnd | undefined> {
+    const { error, code, durationMs, result, isBroken } = failure;
+    const hold = storedHold(renderId);
     return await this.#engine.transaction(async (session) => {
       const at = this.#clock().toISOString();
       const row = await first(
@@ -120,20 +130,23 @@ export class RenderDeliveries {
       );
       if (row === undefined) return undefined;
       await this.#events.add(session, row, 'render.failed');
-      if (!wasSent) {
-        await closeHold(session, renderId, { state: 'released', ending: { outcome: code, durationMs } }, at);
-        return 0;
+      if (!isBroken) {
+        const ending = { outcome: code, durationMs };
+        return { credits: 0, hadHold: await closeHold(session, hold, { state: 'released', ending }, at) };
       }
-      if ((await breakHold(session, renderId, durationMs, at)) !== 'charged') return 0;
-      const charged = `update renders set credits = ${HELD} where id = :renderId returning credits`;
-      const [paid] = await session.all(charged, { renderId });
-      return paid === undefined ? 0 : integer(paid, 'credits');
+      const ended = await breakHold(session, hold, durationMs, at);
+      if (ended !== 'charged') return { credits: 0, hadHold: ended !== undefined };
+      const held = '(select h.credits from holds h where h.id = :renderId)';
+      const charged = `update renders set credits = ${held} where id = :renderId returning credits`;
+      const paid = must(await first(session, charged, { renderId }), 'the render');
+      return { credits: integer(paid, 'credits'), hadHold: true };
     });
   }
 }
 
-/** The credits of the render with the id `:renderId`. */
-const HELD = '(select h.credits from holds h where h.id = :renderId)';
+/** The reserved credits of the render with the id `:renderId`. */
+const HELD =
+  "coalesce((select h.credits from holds h where h.id = :renderId and h.state = 'reserved' and h.owner is null), 0)";
 
 async function writeRendered(
   session: SqlSession,

@@ -4,7 +4,7 @@
 import { type Engine, first, type SqlSession } from '../engine.ts';
 import { type SqlRow, text, textOrNull } from '../rows.ts';
 import type { Clock } from '../audit.ts';
-import { closeHold } from '../ledger/holds.ts';
+import { closeHold, type OwnedHold, storedHold } from '../ledger/holds.ts';
 import { type SqlCondition, listInSteps } from '../bounded/steps.ts';
 import { addUsage } from '../ledger/usage.ts';
 import { uncountTestRender } from '../ledger/test-renders.ts';
@@ -116,7 +116,7 @@ export class Renders {
     return await this.#engine.transaction(async (session) => {
       const row = await this.#writeSuccess(session, { renderId, number }, success, this.#clock());
       if (row === undefined) return false;
-      await this.#settle(session, renderId, success);
+      await this.#settle(session, storedHold(renderId), success);
       await this.events.add(session, row, 'render.succeeded');
       return true;
     });
@@ -141,7 +141,7 @@ export class Renders {
         const exceeded = await addRendered(session, render, row);
         if (exceeded) return exceeded;
         const written = await this.#writeSuccess(session, { renderId: render.id, number: 0 }, success, now);
-        await this.#settle(session, render.id, success);
+        await this.#settle(session, { renderId: render.id, owner: this.#owner }, success);
         if (written !== undefined) await this.events.add(session, written, 'render.succeeded');
         return { kind: 'added' };
       });
@@ -168,7 +168,7 @@ export class Renders {
       );
       if (row === undefined) return false;
       if (isCharged)
-        await closeHold(session, renderId, { state: 'settled', ending: { outcome: code, durationMs } }, at);
+        await closeHold(session, storedHold(renderId), { state: 'settled', ending: { outcome: code, durationMs } }, at);
       else await this.#release(session, row, code, durationMs);
       await this.events.add(session, row, 'render.failed');
       return true;
@@ -319,10 +319,10 @@ export class Renders {
     );
   }
 
-  async #settle(session: SqlSession, renderId: string, { durationMs }: RenderSuccess): Promise<void> {
+  async #settle(session: SqlSession, hold: OwnedHold, { durationMs }: RenderSuccess): Promise<void> {
     const ending = { outcome: 'delivered', durationMs };
-    const isSettled = await closeHold(session, renderId, { state: 'settled', ending }, this.#clock().toISOString());
-    if (!isSettled) throw new HoldGone(`the hold of render ${renderId} isn't reserved any more`);
+    const isSettled = await closeHold(session, hold, { state: 'settled', ending }, this.#clock().toISOString());
+    if (!isSettled) throw new HoldGone(`the hold of render ${hold.renderId} isn't reserved any more`);
   }
 
   /** A render that ended before its credits were reserved counts in the usage of the account, too. */
@@ -330,7 +330,7 @@ export class Renders {
     const at = this.#clock().toISOString();
     const ending = { outcome, durationMs };
     const [accountId, mode] = [text(row, 'account_id'), text(row, 'mode')];
-    const hadHold = await closeHold(session, text(row, 'id'), { state: 'released', ending }, at);
+    const hadHold = await closeHold(session, storedHold(text(row, 'id')), { state: 'released', ending }, at);
     if (mode === 'test') await uncountTestRender(session, accountId, text(row, 'created_at'));
     if (hadHold) return;
     await addUsage(session, { accountId, day: at.slice(0, 10), mode, outcome, renders: 1, credits: 0 });
