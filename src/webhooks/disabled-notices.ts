@@ -26,7 +26,7 @@ export async function sendDisabledNotices(options: NoticeOptions): Promise<void>
     const { id: endpointId, accountId } = endpoint;
     try {
       if (mailer === undefined || (await tell(endpoint, mailer, options))) {
-        await store.webhookEndpoints.endNotice(endpointId);
+        await store.webhookEndpoints.endNotice(endpoint);
       }
     } catch (error) {
       logger.warn({ endpointId, accountId, err: error }, 'notice of a disabled webhook endpoint not sent');

@@ -155,13 +155,16 @@ describe('a request with put_url', () => {
     expect(await usedCredits()).toBe(before);
   });
 
-  it('a receiver that takes the file and says 500 gains nothing: after the free broken deliveries it is charged', async () => {
+  it.each([
+    ['takes the file and says 501', '/status-501'],
+    ['refuses the file before its first byte', '/refuse-403'],
+  ])('a receiver that %s gains nothing: after the free broken deliveries it is charged', async (_what, place) => {
     const created = await server.cli('keys', 'create', '--plan', 'business', '--json');
     const { key } = JSON.parse(created) as { key: string };
     const broken = { headers: { 'x-api-key': key } };
     const requests = Array.from(
       { length: 22 },
-      async (_, n) => await send({ put_url: urlOf(`/status-501-${n}`) }, broken),
+      async (_, n) => await send({ put_url: urlOf(`${place}-${n}`) }, broken),
     );
     const responses = await Promise.all(requests);
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([502]));
@@ -170,10 +173,12 @@ describe('a request with put_url', () => {
     expect(await usedCredits(key)).toBe(2);
   });
 
-  it('a repeated request with the same key and a new signature gets the stored JSON, and nothing is sent again', async () => {
+  it('a repeated request with the same key and a new signature or token gets the stored JSON, and nothing is sent again', async () => {
     const keyed = { headers: { 'idempotency-key': 'put-1' } };
-    const first = await renderOf(await send({ put_url: urlOf('/once') }, keyed));
-    const again = await send({ put_url: `${receiver.url}/once?X-Amz-Signature=other` }, keyed);
+    const headersOf = (token: string): string => JSON.stringify({ 'x-amz-security-token': token });
+    const first = await renderOf(await send({ put_url: urlOf('/once'), put_headers: headersOf('one') }, keyed));
+    const other = { put_url: `${receiver.url}/once?X-Amz-Signature=other`, put_headers: headersOf('two') };
+    const again = await send(other, keyed);
     expect(again.headers.get('idempotency-replayed')).toBe('true');
     expect(await renderOf(again)).toEqual(first);
     expect(receiver.triesOf('/once')).toBe(1);

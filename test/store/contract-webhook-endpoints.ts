@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { must } from '../../src/primitives/must.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { AttemptResult, WebhookAttempt } from '../../src/store/webhooks/webhook.ts';
 import { ACTOR, webhookSetup } from './webhook-setup.ts';
@@ -162,10 +163,28 @@ export function webhookEndpointsContract(world: () => World): void {
     expect(await other.webhookEndpoints.claimNotice()).toBeUndefined();
     // The server that was to notify the owner crashed.
     world().pass(11 * MINUTE);
-    expect(await other.webhookEndpoints.claimNotice()).toMatchObject({ id });
-    await other.webhookEndpoints.endNotice(id);
+    const told = must(await other.webhookEndpoints.claimNotice(), 'the notice');
+    expect(told).toMatchObject({ id });
+    await other.webhookEndpoints.endNotice(told);
     world().pass(DAY);
     expect(await webhookEndpoints.claimNotice()).toBeUndefined();
+  });
+
+  it('has its owner told again when an endpoint is disabled again while the first notice is sent', async () => {
+    const { webhookEndpoints, webhookDeliveries } = world().store;
+    const accountId = await world().account();
+    const id = await endpoint(accountId);
+    const disable = async (): Promise<void> => {
+      await pending(accountId, id);
+      await webhookDeliveries.endAttempt(await claimOne(), attempt({ status: 410 }), { kind: 'gone' });
+    };
+    await disable();
+    const told = must(await webhookEndpoints.claimNotice(), 'the first notice');
+    world().pass(MINUTE);
+    await webhookEndpoints.setEnabled(accountId, id, true, ACTOR);
+    await disable();
+    await webhookEndpoints.endNotice(told);
+    expect(await webhookEndpoints.claimNotice()).toMatchObject({ id, isEnabled: false });
   });
 
   it('disables an endpoint when a delivery is given up after five days without a success, but not earlier', async () => {

@@ -74,6 +74,14 @@ interface OldestRows {
   readonly order?: readonly string[];
 }
 
+/**
+ * PostgreSQL finds the rows first and waits for those that another transaction is changing. It then looks only at the conditions of
+ * the statement itself again, so they are repeated there. SQLite has no other transaction meanwhile.
+ */
+function stillMatches({ dialect }: Engine, condition: string): string {
+  return dialect === 'postgres' ? ` and (${condition})` : '';
+}
+
 /** Updates all rows that match, and returns their number. A changed row must not match any more. */
 export async function changeInSteps(
   engine: Engine,
@@ -85,7 +93,7 @@ export async function changeInSteps(
   const some = `select ${columns} from ${rows.table} where ${condition} limit :rows`;
   const step = CHANGED_ROWS[engine.dialect];
   for (let total = 0; ; await yieldToEventLoop()) {
-    const sql = `${change} where (${columns}) in (${some})`;
+    const sql = `${change} where (${columns}) in (${some})${stillMatches(engine, condition)}`;
     const changed = await engine.run(sql, { ...values, ...parameters, rows: step });
     total += changed;
     // Another server may change the same rows at the same time, so a short step doesn't mean that no rows are left.

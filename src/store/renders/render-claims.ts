@@ -130,8 +130,8 @@ export class RenderClaims {
     const [row] = await this.#engine.all(
       `update renders set status = ${WAITING}, owner = :owner, is_due = 0, due_at = :dueAt, attempts = attempts + 1,
          claimed_at = :at
-       where id = :renderId and ${ACTIVE} and (is_due = 1 or due_at <= :at or (due_at > :tooLate and owner is null)) returning *`,
-      { owner: this.#owner, dueAt: this.leaseEnd(now), at, renderId, tooLate: tooLate(lane, now) },
+       where id = :renderId and lane = :lane and ${ACTIVE} and (is_due = 1 or due_at <= :at or (due_at > :tooLate and owner is null)) returning *`,
+      { owner: this.#owner, dueAt: this.leaseEnd(now), at, renderId, lane, tooLate: tooLate(lane, now) },
     );
     return row && { attempt: { renderId, number: integer(row, 'attempts') }, render: toRender(row) };
   }

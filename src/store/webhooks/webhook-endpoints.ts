@@ -179,8 +179,10 @@ export class WebhookEndpoints {
     return row && toEndpoint(row);
   }
 
-  async endNotice(endpointId: string): Promise<void> {
-    await this.#engine.run('update webhook_endpoints set notice_due_at = null where id = :endpointId', { endpointId });
+  /** An endpoint that was enabled and disabled again since then has another notice. */
+  async endNotice({ id, disabledAt }: Pick<WebhookEndpoint, 'id' | 'disabledAt'>): Promise<void> {
+    const update = 'update webhook_endpoints set notice_due_at = null where id = :id and disabled_at = :disabledAt';
+    await this.#engine.run(update, { id, disabledAt: disabledAt ?? null });
   }
 
   async #rotate(

@@ -16,6 +16,10 @@ export async function deleteMessagesBefore(engine: Engine, at: string): Promise<
       );
       for (const row of rows) {
         const id = { id: text(row, 'id') };
+        // Locks the deliveries, because a user may be sending one of them again at this moment.
+        const lock = 'update webhook_deliveries set status = status where message_id = :id returning status';
+        const deliveries = await session.all(lock, id);
+        if (deliveries.some((delivery) => text(delivery, 'status') === 'pending')) continue;
         await session.run(
           'delete from webhook_attempts where delivery_id in (select id from webhook_deliveries where message_id = :id)',
           id,
