@@ -110,7 +110,10 @@ export class Clients {
     return isResponseLost ? undefined : response;
   }
 
-  /** A render that a client waits for isn't repeated. Its client may leave while it is delivered. */
+  /**
+   * A render that a client waits for isn't repeated. Its client may leave while it is delivered. The file of some goes to a
+   * `put_url` instead, and then the row of the render says how that ended.
+   */
   async #render(caller: Caller): Promise<void> {
     const { anyServer, renderer, random, time } = this.#world;
     const server = anyServer();
@@ -118,8 +121,10 @@ export class Clients {
     const renderId = randomUUID();
     const { accountId } = caller;
     const render: WaitingRender = { accountId, server, isDelivered: false };
-    this.waiting.set(renderId, render);
-    const parsed = parseRequest(formOf('Hello'), { faultOf: () => undefined });
+    const isPut = random.whole(2) === 0;
+    if (!isPut) this.waiting.set(renderId, render);
+    const form = formOf('Hello', isPut ? { put_url: 'https://bucket.example/' } : {});
+    const parsed = parseRequest(form, { faultOf: () => undefined });
     if ('assetUrl' in parsed) return;
     const { signal } = new AbortController();
     const budgetMs = { image: 1e9, video: 1e9 };
@@ -137,8 +142,23 @@ export class Clients {
             lease: renderer.open({ account: accountId, class: 'interactive', budgetMs, signal }),
             directory: server.directory(renderId),
             signal,
-            deliver: async ({ durationMs }, paid) => {
+            deliver: async (finished, paid) => {
+              const { durationMs } = finished;
               await time.wait(random.whole(300));
+              if (isPut) {
+                const result = {
+                  renderId,
+                  caller,
+                  finished,
+                  credits: paid.credits,
+                  form,
+                  parsed,
+                  remembered: undefined,
+                };
+                await server.results.add(result, signal);
+                paid.handOver();
+                return;
+              }
               render.isDelivered = true;
               await paid.settle(durationMs);
             },
@@ -168,7 +188,7 @@ export function callerOf(accountId: string, subscription: Caller['subscription']
   return { accountId, keyId: undefined, mode: 'live', plan: DEFAULT_PLANS.lowest, subscription };
 }
 
-function formOf(text: string) {
-  const fields = Object.entries({ text, width: 64, height: 64 }).map(([name, value]) => ({ name, value }));
+function formOf(text: string, more: Readonly<Record<string, string>> = {}) {
+  const fields = Object.entries({ text, width: 64, height: 64, ...more }).map(([name, value]) => ({ name, value }));
   return { fields, isJson: true, faults: [], hasAsset: false, asset: undefined };
 }

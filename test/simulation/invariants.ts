@@ -34,7 +34,7 @@ export async function violations(end: EndState): Promise<Violation[]> {
 /** Every accepted render ends once, and no account waits forever. */
 async function unendedRenders({ engine, clients, storage }: EndState): Promise<Violation[]> {
   const found: Violation[] = [];
-  const rows = await engine.all('select id, account_id, status, output, error from renders');
+  const rows = await engine.all('select id, account_id, status, output, target, error from renders');
   const statuses = new Map(rows.map((row) => [text(row, 'id'), text(row, 'status')]));
   for (const row of rows) {
     const [id, status, output] = [text(row, 'id'), text(row, 'status'), textOrNull(row, 'output')];
@@ -45,7 +45,8 @@ async function unendedRenders({ engine, clients, storage }: EndState): Promise<V
     if (textOrNull(row, 'error')?.includes('internal_error') === true) {
       found.push({ rule: 'no render fails for an unknown reason', detail: `render ${id} did`, ids: [id] });
     }
-    if (status === 'succeeded' && !storage.objects.has(output ?? '')) {
+    const isKept = textOrNull(row, 'target') === null;
+    if (status === 'succeeded' && isKept && !storage.objects.has(output ?? '')) {
       found.push({ rule: 'a render that succeeded has its result', detail: `the result of ${id} is gone`, ids: [id] });
     }
   }

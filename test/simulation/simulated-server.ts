@@ -9,6 +9,7 @@ import { CreditReservations } from '../../src/renders/reserve.ts';
 import type { PutTargets } from '../../src/renders/put-targets.ts';
 import { RenderRunner, type RenderRunnerDependencies } from '../../src/renders/render-runner.ts';
 import { StoredResults } from '../../src/renders/stored-results.ts';
+import type { ObjectStorage } from '../../src/storage/object-storage.ts';
 import { unavailable, type Engine } from '../../src/store/engine.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import type { Logger } from '../../src/telemetry/logger.ts';
@@ -33,6 +34,12 @@ export interface Surroundings {
   readonly onCrash: (server: SimulatedServer) => void;
 }
 
+/** Every file goes to the same URL, because a receiver of the simulation keeps none. */
+const TARGETS = {
+  store: async () => undefined,
+  read: async () => ({ url: new URL('https://bucket.example/'), headers: {} }),
+} as unknown as PutTargets;
+
 /** There is one set of metrics, because creating it takes longer than a simulated minute. */
 const metrics = new Metrics('simulation');
 
@@ -45,7 +52,9 @@ export class SimulatedServer implements SimulatedProcess {
   hadWrongClock = false;
   readonly store: Store;
   readonly reservations: CreditReservations;
+  readonly results: StoredResults;
   readonly #around: Surroundings;
+  readonly #storage: ObjectStorage;
   readonly #logger: Logger;
   /** It crashes after this many more statements. */
   #statementsLeft = Number.POSITIVE_INFINITY;
@@ -59,6 +68,17 @@ export class SimulatedServer implements SimulatedProcess {
     const { engine, time } = around;
     this.store = createStore(new FaultyEngine(engine, this.#faults()), () => time.clock(), `there/${name}/x`);
     this.reservations = new CreditReservations(this.store.ledger, this.#logger);
+    this.#storage = around.storage.of(
+      async () => await this.#useStorage(),
+      () => time.now,
+    );
+    this.results = new StoredResults({
+      renders: this.store.renders,
+      storage: this.#storage,
+      targets: TARGETS,
+      resultHours: 24,
+      serviceBytes: 1e12,
+    });
   }
 
   async start(): Promise<void> {
@@ -171,19 +191,7 @@ export class SimulatedServer implements SimulatedProcess {
 
   #jobDependencies(): RenderRunnerDependencies {
     const { store } = this;
-    const { time, storage, renderer } = this.#around;
-    const objects = storage.of(
-      async () => await this.#useStorage(),
-      () => time.now,
-    );
-    const results = new StoredResults({
-      renders: store.renders,
-      storage: objects,
-      // No simulated request has a `put_url`.
-      targets: {} as PutTargets,
-      resultHours: 24,
-      serviceBytes: 1e12,
-    });
+    const { renderer, receivers } = this.#around;
     const disk = { grow: () => undefined, addResult: () => undefined, release: () => undefined };
     return {
       renders: store.renders,
@@ -191,8 +199,10 @@ export class SimulatedServer implements SimulatedProcess {
       plans: DEFAULT_PLANS,
       reservations: this.reservations,
       failedDecodes: new FailedDecodes(new LocalLimits()),
-      storage: objects,
-      results,
+      storage: this.#storage,
+      targets: TARGETS,
+      putSender: { send: async () => await receivers.put() },
+      results: this.results,
       logos: { load: async () => undefined },
       fetcher: { policy: { faultOf: () => undefined } },
       workArea: { lazyDirectory: (id: string) => this.directory(id) },

@@ -1,8 +1,9 @@
-// What a simulated server has around it, besides the database: workers, storage, and receivers of webhooks.
+// What a simulated server has around it, besides the database: workers, storage, and receivers of webhooks and files.
 
 import { Readable } from 'node:stream';
 import { AppError } from '../../src/errors.ts';
 import type { Lease, LeaseRequest, Renderer, RenderJob } from '../../src/dispatch/renderer.ts';
+import type { PutOutcome } from '../../src/fetch/put-sender.ts';
 import { NOTHING_DRAWN } from '../../src/render/recipe.ts';
 import type { RenderFacts } from '../../src/render/render.ts';
 import type { ObjectEntry, ObjectStorage } from '../../src/storage/object-storage.ts';
@@ -107,7 +108,7 @@ export class SimulatedStorage {
   }
 }
 
-/** The receivers of webhooks. The network loses requests and responses. */
+/** The receivers of webhooks and files. The network loses requests and responses. */
 export class SimulatedReceivers {
   /** How often each message arrived, by its id. */
   readonly received = new Map<string, number>();
@@ -131,5 +132,13 @@ export class SimulatedReceivers {
     this.received.set(delivery.messageId, (this.received.get(delivery.messageId) ?? 0) + 1);
     if (fate === 2) return { ...attempt, status: undefined, error: 'The response was lost.' };
     return { ...attempt, status: 200, error: undefined };
+  }
+  /** A file arrives at a `put_url`, or doesn't. */
+  async put(): Promise<PutOutcome> {
+    const fate = this.#chances.isHealed ? 9 : this.#random.whole(10);
+    await this.#time.wait(this.#random.whole(400));
+    if (fate === 0) return { status: null, error: 'The response was lost.', mayRepeat: true };
+    if (fate === 1) return { status: 503, error: 'The receiver responded with 503.', mayRepeat: true };
+    return { status: 200, mayRepeat: false };
   }
 }
