@@ -87,7 +87,7 @@ export function renderDeliveriesContract(world: () => World): void {
       last = await sending(id, 1);
       ends.push(await renders.deliveries.fail(last.attempt, { ...FAILURE, isBroken: true }));
     }
-    expect(ends).toEqual([...Array<unknown>(20).fill(free), { credits: 1, hadHold: true }]);
+    expect(ends).toEqual([...Array.from({ length: 20 }, () => free), { credits: 1, hadHold: true }]);
     expect(await ledger.deliveries(id, period)).toMatchObject({ brokenFree: 20, brokenCharged: 1 });
     expect(await world().balance(id)).toEqual({ used: 1, reserved: 0 });
     expect(await find(id, last)).toMatchObject({ status: 'failed', credits: 1 });

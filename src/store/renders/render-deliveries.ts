@@ -9,7 +9,7 @@ import { integer } from '../rows.ts';
 import { addRendered, HoldGone } from './accept-renders.ts';
 import { type Attempt, IS_LATEST } from './lock-attempt.ts';
 import type { RenderEvents } from './render-events.ts';
-import type { Addition, FinishedOptions, NewRender, RenderFailure, RenderSuccess } from './render.ts';
+import type { Addition, DeliveryEnd, FinishedOptions, NewRender, RenderFailure, RenderSuccess } from './render.ts';
 
 export interface DeliverySuccess {
   /** The facts of the file, with the status of the receiver's response. */
@@ -21,14 +21,6 @@ export interface DeliveryFailure extends RenderFailure {
   readonly result: string;
   /** True if the receiver is the cause. The render counts as a broken delivery then. */
   readonly isBroken: boolean;
-}
-
-/** How a delivery ended, for good. */
-export interface DeliveryEnd {
-  /** The credits that were charged. */
-  readonly credits: number;
-  /** False if its hold was lost, so that nothing could be charged. Sending the file again would change nothing. */
-  readonly hadHold: boolean;
 }
 
 export class RenderDeliveries {

@@ -172,6 +172,14 @@ export interface FinishedOptions {
 
 export type Addition = { readonly kind: 'added' } | { readonly kind: 'hold gone' } | OverStorage;
 
+/** How a delivery ended, for good. */
+export interface DeliveryEnd {
+  /** The credits that were charged. */
+  readonly credits: number;
+  /** False if its hold was lost, so that nothing could be charged. Sending the file again would change nothing. */
+  readonly hadHold: boolean;
+}
+
 /** The renders that a caller may see: those of its account, for some keys only a part. */
 export interface RenderScope {
   readonly accountId: string;
