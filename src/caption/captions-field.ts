@@ -13,7 +13,7 @@ import { inlineWords } from './words/inline-times.ts';
 import { cleanLongText } from './words/joining.ts';
 import { phrasesOf } from './words/phrases.ts';
 import { MAX_WORDS } from './words/timed-words.ts';
-import { type ReadCue, readTranscript, type Transcript, usedPart } from './words/transcripts.ts';
+import { type ReadCue, readTranscript, type Transcript } from './words/transcripts.ts';
 import { transcriptLanguage } from './words/transcript-language.ts';
 
 const POINTER = '#/captions';
@@ -26,9 +26,9 @@ export const NEEDS_VIDEO: FieldFault = {
 const NUMBER = new Intl.NumberFormat('en');
 
 export interface CueOptions {
-  readonly position: number | undefined;
+  readonly position?: number | undefined;
   /** Undefined if the request has neither `max_words` nor `max_lines`. */
-  readonly paging: Paging | undefined;
+  readonly paging?: Paging | undefined;
   /** True if the request names a language, which then counts instead of that of a transcript. */
   readonly hasLanguage: boolean;
 }
@@ -68,12 +68,6 @@ function report(faults: FieldFault[], detail: string): void {
 
 /** A string can also be JSON, because forms have only text. */
 const STARTS_LIKE_JSON = /^\s*[[{]/u;
-
-/** The field as it is kept with an accepted request: of a transcript, only words and times. */
-export function keptCaptions(source: unknown): unknown {
-  if (typeof source !== 'string') return usedPart(source);
-  return STARTS_LIKE_JSON.test(source) ? JSON.stringify(usedPart(JSON.parse(source))) : source;
-}
 
 function readSource(source: unknown, faults: FieldFault[]): Transcript | undefined {
   if (typeof source !== 'string') return readTranscript(source, faults);

@@ -14,41 +14,50 @@ import type { PutRequest } from './put-fields.ts';
 import { DEFAULT_FPS, type FieldName, RENDER_FIELDS } from './request-fields.ts';
 import { type CheckUrl, isAuto, type RequestContext, RULES, styleOf } from './request-rules.ts';
 import { checkFields, type RequestValues } from './request-values.ts';
+import type { SafeAreaName } from './safe-area.ts';
+import type { CaptionStyle } from './style.ts';
 
-export interface CaptionForm {
-  readonly overlays: readonly Overlay[];
+/** A valid request without its uploaded file, as plain JSON. An accepted render is stored as one. */
+export interface RenderRequest {
+  /** The captions without the look of the request. Empty until there is a transcript, if they come from speech. */
+  readonly captions: readonly Overlay[];
+  readonly look: RequestLook;
+  /** Set when the captions come from the video's speech. */
+  readonly speech?: CueOptions | undefined;
   /** The size of the transparent overlay. Undefined when there is an asset, which determines the size. */
-  readonly canvas: { readonly width: number; readonly height: number } | undefined;
+  readonly canvas?: { readonly width: number; readonly height: number } | undefined;
   /** The URL to fetch the asset from. */
-  readonly assetUrl: URL | undefined;
+  readonly assetUrl?: string | undefined;
   /** If true, warnings about the layout are errors. */
   readonly strict: boolean;
   readonly delivery: Delivery;
   /** The length of the video that a layout is for, in seconds. */
-  readonly duration: number | undefined;
+  readonly duration?: number | undefined;
   readonly output: RequestedOutput;
-  readonly logo: RequestedLogo | undefined;
-  /** Present when the captions come from the video's speech. `overlays` is empty until the transcript arrives. */
-  readonly speech: Speech | undefined;
+  readonly logo?: RequestedLogo | undefined;
 }
 
-export interface Delivery {
+/** What all captions of a request have in common. */
+interface RequestLook {
+  readonly style?: CaptionStyle | undefined;
+  readonly safeArea?: SafeAreaName | undefined;
+  readonly lang?: string | undefined;
+}
+
+/** A request with its captions as they are drawn. */
+export interface CaptionForm extends RenderRequest {
+  readonly overlays: readonly Overlay[];
+}
+
+interface Delivery {
   /** If true, the response comes before the render. */
   readonly isAsync: boolean;
   /** If true, the response has a link to the file, as it always has for asynchronous requests. */
   readonly isLink: boolean;
   /** The URL that gets a webhook when the render ends. */
-  readonly webhookUrl?: URL | undefined;
+  readonly webhookUrl?: string | undefined;
   /** Where the file is sent to instead of being kept. */
   readonly put?: PutRequest | undefined;
-}
-
-/** The part of a request that needs a transcript. */
-export interface Speech {
-  /** The language that the request names. */
-  readonly lang: string | undefined;
-  /** The captions, with every other field of the request. */
-  readonly overlaysFor: (transcript: unknown) => readonly Overlay[];
 }
 
 export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): CaptionForm {
@@ -57,22 +66,25 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
   const faults = [...read.faults];
   const values = checkFields(context.sizeRequired === undefined ? withoutSize(read) : read, faults);
   for (const rule of RULES) for (const fault of rule(values, context)) if (fault) faults.push(fault);
-  const overlays = overlaysOf(values, isAuto(values) ? undefined : values.captions, faults);
+  const isSpoken = isAuto(values);
+  const { style: sent, safe_area: safeArea, lang, strict = false, duration, width, height, fit } = values;
+  const { logo, ...style } = sent ?? {};
+  const look = { style, safeArea, lang };
+  const captions = isSpoken ? [] : captionsOf(values, faults);
+  const overlays = withLook(captions, look, faults);
   if (faults.length > 0) throw invalidFields(inOrder(faults, form.allowed ?? RENDER_FIELDS));
-  const { lang, strict = false, duration, asset_url: assetUrl } = values;
-  const { width, height, fit } = values;
-  const canvas = fit || width === undefined || height === undefined ? undefined : { width, height };
-  const speech = { lang, overlaysFor: (transcript: unknown) => spokenOverlays(values, transcript) };
   return {
     overlays,
-    canvas,
-    assetUrl,
+    captions,
+    look,
+    speech: isSpoken ? cueOptions(values) : undefined,
+    canvas: fit || width === undefined || height === undefined ? undefined : { width, height },
+    assetUrl: values.asset_url?.href,
     strict,
     duration,
     delivery: deliveryOf(values),
     output: outputOf(values, context.source),
-    logo: values.style?.logo && withDefaults(values.style.logo),
-    speech: isAuto(values) ? speech : undefined,
+    logo: logo && withDefaults(logo),
   };
 }
 
@@ -109,28 +121,38 @@ function withoutSize(read: ReadFields): ReadFields {
   return { ...read, values };
 }
 
-/** The captions with the look of the request. Those of speech come later. */
-function overlaysOf(values: RequestValues, captions: unknown, faults: FieldFault[]): readonly Overlay[] {
-  const { text, position = null, overlays, safe_area: safeArea, lang } = values;
-  const { logo: _logo, ...style } = values.style ?? {};
+function captionsOf(values: RequestValues, faults: FieldFault[]): readonly Overlay[] {
+  const { text, position = null, overlays, captions } = values;
   const cues = captions === undefined ? [] : parseCues(captions, cueOptions(values), faults);
-  const single = text === undefined ? undefined : [{ text, position }];
-  const sent: readonly Overlay[] | undefined = overlays?.map((one) => ({ text: '', position: null, ...one })) ?? single;
-  const complete = (sent ?? cues).map((overlay): Overlay => {
-    const look = styleOf(overlay.style, style);
+  if (overlays) return overlays.map((overlay) => ({ text: '', position: null, ...overlay }));
+  return text === undefined ? cues : [{ text, position }];
+}
+
+/** Completes captions with the look of their request. */
+function withLook(
+  captions: readonly Overlay[],
+  { style, safeArea = 'none', lang }: RequestLook,
+  faults: FieldFault[],
+): readonly Overlay[] {
+  const complete = captions.map((caption): Overlay => {
+    const own = styleOf(caption.style, style);
     return {
       ...(lang !== undefined && { lang }),
-      ...overlay,
-      ...(Object.keys(look).length > 0 && { style: look }),
-      ...(safeArea !== undefined && safeArea !== 'none' && { safeArea }),
+      ...caption,
+      ...(Object.keys(own).length > 0 && { style: own }),
+      ...(safeArea !== 'none' && { safeArea }),
     };
   });
   return withWords(complete, faults);
 }
 
-function spokenOverlays(values: RequestValues, transcript: unknown): readonly Overlay[] {
+/** Returns the captions as they are drawn. `transcript` is what is said in the video, for captions from speech. */
+export function overlaysOf({ captions, look, speech }: RenderRequest, transcript?: unknown): readonly Overlay[] {
   const faults: FieldFault[] = [];
-  const overlays = overlaysOf({ max_lines: DEFAULT_MAX_LINES, ...values }, transcript, faults);
+  const paging = { maxLines: DEFAULT_MAX_LINES };
+  const isSpoken = speech !== undefined && transcript !== undefined;
+  const said = isSpoken ? parseCues(transcript, { ...speech, paging: speech.paging ?? paging }, faults) : captions;
+  const overlays = withLook(said, look, faults);
   if (faults.length > 0) throw invalidFields(faults);
   return overlays;
 }
@@ -143,9 +165,9 @@ function cueOptions(values: RequestValues): CueOptions {
 }
 
 function deliveryOf(values: RequestValues): Delivery {
-  const { async: isAsync = false, deliver, webhook_url: webhookUrl, put_url: url, put_headers: sent = {} } = values;
+  const { async: isAsync = false, deliver, webhook_url: webhook, put_url: url, put_headers: sent = {} } = values;
   const headers = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name.toLowerCase(), value]));
-  return { isAsync, isLink: isAsync || deliver === 'url', webhookUrl, put: url && { url, headers } };
+  return { isAsync, isLink: isAsync || deliver === 'url', webhookUrl: webhook?.href, put: url && { url, headers } };
 }
 
 function outputOf(values: RequestValues, source: OutputSource | undefined): RequestedOutput {

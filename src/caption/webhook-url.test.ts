@@ -8,7 +8,7 @@ function parse(value: unknown, isJson = true): { url: string | undefined; faults
   const checkUrl = ({ hostname }: URL) => (hostname === '10.0.0.1' ? forbidden : undefined);
   try {
     const { delivery } = parseForm({ fields, isJson, hasAsset: true, faults: [] }, checkUrl);
-    return { url: delivery.webhookUrl?.href, faults: [] };
+    return { url: delivery.webhookUrl, faults: [] };
   } catch (error) {
     if (error instanceof AppError) return { url: undefined, faults: error.faults };
     throw error;

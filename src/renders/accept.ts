@@ -28,7 +28,7 @@ import { type PutTargets, targetOf } from './put-targets.ts';
 import type { ReceivedForm } from './received-form.ts';
 import { MAX_BATCH } from './render-view.ts';
 import { storageError, storageLimitsOf } from '../limits/storage-limits.ts';
-import { asReplay, storeRequest } from './stored-request.ts';
+import { asReplay } from './stored-request.ts';
 import { TEST_RENDERS_PER_DAY, testRendersExceeded } from './test-render-limit.ts';
 
 export interface AcceptorOptions {
@@ -89,7 +89,7 @@ export class RenderAcceptor {
     const objects = [...(asset ? [asset.name] : []), ...(put ? [targetOf(renderId)] : [])];
     if (asset) await storage.put(asset.name, must(form.asset, 'the uploaded file').path, signal);
     if (put) await targets.store(renderId, put, signal);
-    const render = newRender(caller, renderId, { request: storeRequest(form), parsed, asset });
+    const render = newRender(caller, renderId, { parsed, asset });
     const at = new Date();
     const { id, isReplay } = await this.#addOrWait(request, render, at).catch(async (error: unknown) => {
       // If the database refused the render, the object is deleted now. If the outcome is unknown, the sweep handles

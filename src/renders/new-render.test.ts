@@ -6,7 +6,7 @@ import { newRender } from './new-render.ts';
 
 function maxRunning(plan: string, parsed: object): number {
   const caller = { accountId: 'a', mode: 'live', plan: DEFAULT_PLANS.get(plan), subscription: {} } as unknown as Caller;
-  const parts = { request: '{}', parsed: { delivery: {}, ...parsed } as ParsedRequest | UnfetchedRequest };
+  const parts = { parsed: { delivery: {}, request: { delivery: {} }, ...parsed } as ParsedRequest | UnfetchedRequest };
   return newRender(caller, 'r', parts).maxRunning;
 }
 

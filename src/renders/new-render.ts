@@ -4,6 +4,7 @@ import type { Caller } from '../account/caller.ts';
 import type { NewRender, StoredAsset } from '../store/renders/render.ts';
 import type { ParsedRequest, UnfetchedRequest } from './parse.ts';
 import { targetOf } from './put-targets.ts';
+import { storeRequest } from './stored-request.ts';
 
 /**
  * The maximum number of renders with files to fetch, so that the hosts of one account can't take all connections of a
@@ -12,14 +13,12 @@ import { targetOf } from './put-targets.ts';
 const MAX_FETCHES_PER_ACCOUNT = 16;
 
 export interface RenderParts {
-  /** As `storeRequest` returns it. */
-  readonly request: string;
   readonly parsed: ParsedRequest | UnfetchedRequest;
   readonly asset?: StoredAsset | undefined;
   readonly batchId?: string;
 }
 
-export function newRender(caller: Caller, id: string, { request, parsed, asset, batchId }: RenderParts): NewRender {
+export function newRender(caller: Caller, id: string, { parsed, asset, batchId }: RenderParts): NewRender {
   const { accountId, keyId, mode, plan, subscription } = caller;
   const isFetched = 'assetUrl' in parsed;
   const { put } = parsed.delivery;
@@ -29,7 +28,7 @@ export function newRender(caller: Caller, id: string, { request, parsed, asset, 
     keyId,
     mode,
     batchId,
-    request,
+    request: storeRequest(parsed.request),
     asset,
     lane: isFetched ? 'fetch' : (parsed.asset?.kind ?? 'image'),
     plan: plan.name,

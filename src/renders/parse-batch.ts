@@ -12,7 +12,6 @@ import { parseRequest } from './parse.ts';
 import type { ReceivedForm } from './received-form.ts';
 import { MAX_BATCH } from './render-view.ts';
 import type { SpeechCaptions } from './speech-captions.ts';
-import { storeRequest } from './stored-request.ts';
 
 interface BatchRules {
   readonly policy: Pick<FetchPolicy, 'faultOf'>;
@@ -42,7 +41,7 @@ export function parseBatch(
       const parsed = parseRequest(single, policy);
       speechCaptions.assertAvailable(caller, parsed);
       const id = must(ids[index], 'the id of a render');
-      const render = newRender(caller, id, { request: storeRequest(single), parsed, batchId });
+      const render = newRender(caller, id, { parsed, batchId });
       parsedRequests.push({ render, put: parsed.delivery.put });
     } catch (error) {
       if (!(error instanceof AppError) || error.faults.length === 0) throw error;

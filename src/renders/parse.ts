@@ -1,10 +1,10 @@
 // Parses the received form. Faults of fields come before those of the asset.
 
 import type { Form } from '../caption/field-reader.ts';
-import { type CaptionForm, type Delivery, parseForm, refuseBrandFiles, type Speech } from '../caption/form.ts';
+import { type CaptionForm, overlaysOf, parseForm, refuseBrandFiles, type RenderRequest } from '../caption/form.ts';
 import { assertFormatFits, type RequestedOutput } from '../caption/format-field.ts';
-import type { RequestedLogo } from '../caption/logo.ts';
 import type { Overlay } from '../caption/overlay.ts';
+import type { CheckUrl } from '../caption/request-rules.ts';
 import { AppError } from '../errors.ts';
 import { type Asset, createAsset } from '../media/asset.ts';
 import { KIND_OF_FORMAT } from '../media/sniff.ts';
@@ -15,15 +15,20 @@ import type { FetchPolicy } from '../fetch/fetch-policy.ts';
 import type { ReceivedForm } from './received-form.ts';
 import type { ReceivedFile } from '../media/receive-asset.ts';
 
-interface Captions {
+interface Captions extends Pick<RenderRequest, 'strict' | 'output' | 'delivery' | 'logo'> {
+  /** The request that is stored if it is accepted. */
+  readonly request: RenderRequest;
   readonly overlays: readonly Overlay[];
-  /** True if warnings about the layout are errors. */
-  readonly strict: boolean;
-  readonly output: RequestedOutput;
-  readonly delivery: Delivery;
-  readonly logo: RequestedLogo | undefined;
   /** Present when the captions come from the video's speech. */
   readonly speech: Speech | undefined;
+}
+
+/** The part of a request that needs a transcript. */
+export interface Speech {
+  /** The language that the request names. */
+  readonly lang: string | undefined;
+  /** The captions, with every other field of the request. */
+  readonly overlaysFor: (transcript: unknown) => readonly Overlay[];
 }
 
 /** Captions on an asset, or on an empty canvas. */
@@ -42,9 +47,23 @@ export function parseRequest(
   form: ReceivedForm,
   policy: Pick<FetchPolicy, 'faultOf'>,
 ): ParsedRequest | UnfetchedRequest {
-  const parsed = parseForm({ ...withKind(form), allowsSpeech: true }, (url, purpose) => policy.faultOf(url, purpose));
-  const { overlays, strict, output, delivery, logo, speech, assetUrl } = parsed;
-  return assetUrl ? { overlays, strict, output, delivery, logo, speech, assetUrl } : onReceived(parsed, form);
+  const checkUrl: CheckUrl = (url, purpose) => policy.faultOf(url, purpose);
+  return prepare(parseForm({ ...withKind(form), allowsSpeech: true }, checkUrl), form.asset);
+}
+
+/** Turns an accepted request into what is rendered. */
+export function prepare(
+  request: RenderRequest & Partial<CaptionForm>,
+  file: ReceivedFile | undefined,
+): ParsedRequest | UnfetchedRequest {
+  const { overlays = overlaysOf(request), ...stored } = request;
+  const { strict, output, delivery, logo, assetUrl, canvas, look } = stored;
+  const overlaysFor = (transcript: unknown): readonly Overlay[] => overlaysOf(stored, transcript);
+  const speech = stored.speech && { lang: look.lang, overlaysFor };
+  const captions = { request: stored, overlays, strict, output, delivery, logo, speech };
+  if (assetUrl !== undefined) return { ...captions, assetUrl: new URL(assetUrl) };
+  if (file) return { ...captions, asset: acceptAsset(file, output), canvas: undefined };
+  return { ...captions, asset: undefined, canvas: { kind: 'canvas', ...must(canvas, 'the size of the canvas') } };
 }
 
 /** Parses requests of callers that may not let the server fetch files. */
@@ -55,7 +74,9 @@ export function parseUpload(form: ReceivedForm): ParsedRequest {
   const faultFor = { asset: fault, webhook: noWebhook, put: noPut };
   const parsed = parseForm(withKind(form), (_url, purpose) => faultFor[purpose ?? 'asset']);
   refuseBrandFiles(parsed);
-  return onReceived(parsed, form);
+  const ready = prepare(parsed, form.asset);
+  if ('assetUrl' in ready) throw new Error('a URL was not refused');
+  return ready;
 }
 
 /** Returns the file of a request without captions. */
@@ -67,20 +88,12 @@ export function acceptUpload({ asset }: ReceivedForm): Asset {
   return acceptAsset(asset, {});
 }
 
-function onReceived(parsed: CaptionForm, form: ReceivedForm): ParsedRequest {
-  const { overlays, strict, output, delivery, logo, speech } = parsed;
-  const captions = { overlays, strict, output, delivery, logo, speech };
-  if (form.asset) return { ...captions, asset: acceptAsset(form.asset, output), canvas: undefined };
-  const canvas = { kind: 'canvas', ...must(parsed.canvas, 'the size of the canvas') } as const;
-  return { ...captions, asset: undefined, canvas };
-}
-
 /** Replaces the URL with the fetched file. Only now is it known what the requested format must fit. */
 export function withFetched(request: UnfetchedRequest, file: ReceivedFile): ParsedRequest {
-  const { overlays, strict, output, delivery, logo, speech } = request;
-  const asset = acceptAsset(file, output);
-  assertFormatFits(output, outputSourceOf(file));
-  return { overlays, strict, output, delivery, logo, speech, asset, canvas: undefined };
+  const { assetUrl: _url, ...captions } = request;
+  const asset = acceptAsset(file, captions.output);
+  assertFormatFits(captions.output, outputSourceOf(file));
+  return { ...captions, asset, canvas: undefined };
 }
 
 /** Webhooks exist only for stored renders. */

@@ -4,7 +4,7 @@
 
 import { asyncLimits, type PlanBook } from '../account/plans.ts';
 import { ASYNC_BUDGET_MS, type Lease, type LeaseRequest, type Renderer, withLease } from '../dispatch/renderer.ts';
-import { AppError } from '../errors.ts';
+import { AppError, invalidFields } from '../errors.ts';
 import { type AssetFormat, KIND_OF_FORMAT } from '../media/sniff.ts';
 import type { LazyDirectory, WorkArea } from '../media/work-area.ts';
 import { must } from '../primitives/must.ts';
@@ -17,13 +17,13 @@ import type { AssetFetcher } from '../fetch/asset-fetcher.ts';
 import type { DiskReservation, UploadBudget } from './upload-budget.ts';
 import { type AccountServices, accountOrder, type LogoImages, logWarnings } from './account-order.ts';
 import { assertSameAsset, fetchAsset } from './fetch-asset.ts';
-import { parseRequest, type ParsedRequest } from './parse.ts';
+import { type ParsedRequest, prepare } from './parse.ts';
 import type { ReceivedFile } from '../media/receive-asset.ts';
 import { destinationIn } from './asset-destination.ts';
 import { performRender } from './perform-render.ts';
 import type { KeptTranscript } from './speech-captions.ts';
 import type { StoredResults } from './stored-results.ts';
-import { replayOf, restoreRequest, transcriptOf, withTranscript } from './stored-request.ts';
+import { readRequest, type StoredRequest, writeRequest } from './stored-request.ts';
 
 export interface AttemptDependencies extends AccountServices {
   readonly accounts: Pick<Accounts, 'find'>;
@@ -68,7 +68,8 @@ export async function runAttempt(
     const caller = await callerOf(dependencies, claim.render);
     // An account without room for a single byte needs no fetch and no worker.
     await results.assertRoom(caller, 1, 'result');
-    const parsed = await loadRequest(dependencies, claim.render, { caller, directory, disk, signal });
+    const stored = readRequest(claim.render.request, claim.render.asset !== undefined);
+    const parsed = await loadRequest(dependencies, claim.render, { caller, directory, disk, signal, stored });
     listener.onLoaded();
     const lease: LeaseRequest = {
       account: caller.accountId,
@@ -82,7 +83,7 @@ export async function runAttempt(
       onHeldBack: listener.onHeldBack,
     };
     return await withLease(renderer, lease, async (opened) => {
-      const context = { caller, directory, disk, signal, parsed, lease: opened, listener };
+      const context = { caller, directory, disk, signal, stored, parsed, lease: opened, listener };
       return await renderAndStore(dependencies, claim, context);
     });
   } finally {
@@ -106,12 +107,13 @@ interface AttemptContext {
   readonly directory: LazyDirectory;
   readonly disk: DiskReservation;
   readonly signal: AbortSignal;
+  readonly stored: StoredRequest;
 }
 
 async function loadRequest(
   { storage, fetcher }: AttemptDependencies,
   render: RenderRecord,
-  { caller, directory, disk, signal }: AttemptContext,
+  { caller, directory, disk, signal, stored: { request, replay } }: AttemptContext,
 ): Promise<ParsedRequest> {
   let file: ReceivedFile | undefined;
   if (render.asset) {
@@ -121,8 +123,9 @@ async function loadRequest(
     await directory.make();
     if (!(await storage.copyTo(name, file.path, signal))) throw new Error(`stored asset ${name} is missing`);
   }
-  const parsed = parseRequest(restoreRequest(render.request, file), fetcher.policy);
-  const replay = replayOf(render.request);
+  const parsed = prepare(request, file);
+  const fault = 'assetUrl' in parsed ? fetcher.policy.faultOf(parsed.assetUrl) : undefined;
+  if (fault) throw invalidFields([{ pointer: '#/asset_url', ...fault }]);
   const hash = replay !== undefined;
   const destination = destinationIn(directory, disk, asyncLimits(caller.plan.limits), { hash });
   const ready = await fetchAsset(fetcher, parsed, { destination }, signal, FETCH_SECONDS);
@@ -140,12 +143,12 @@ interface RenderPart {
 async function renderAndStore(
   dependencies: AttemptDependencies,
   { attempt, render }: ClaimedRender,
-  { caller, directory, disk, signal, parsed, lease, listener }: AttemptContext & RenderPart,
+  { caller, directory, disk, signal, stored, parsed, lease, listener }: AttemptContext & RenderPart,
 ): Promise<RenderSuccess> {
   const { id: renderId } = render;
-  const isReplay = replayOf(render.request) !== undefined;
+  const isReplay = stored.replay !== undefined;
   const limits = asyncLimits(caller.plan.limits);
-  const kept = keptTranscript(dependencies, { attempt, render });
+  const kept = keptTranscript(dependencies, attempt, stored);
   const logo = await dependencies.logos.load(caller.accountId, parsed.logo);
   const paying = { renderId, caller, limits, isReplay, logo, attempt: attempt.number, kept };
   const order = accountOrder(dependencies, parsed, paying);
@@ -172,12 +175,14 @@ async function renderAndStore(
 /** A transcript is stored with the request, where the next attempt finds it. */
 function keptTranscript(
   { renders }: AttemptDependencies,
-  { attempt, render: { request } }: ClaimedRender,
+  attempt: ClaimedRender['attempt'],
+  stored: StoredRequest,
 ): KeptTranscript {
+  const { transcript } = stored;
   return {
-    transcript: transcriptOf(request),
+    transcript,
     save: async (made) => {
-      await renders.replaceRequest(attempt, withTranscript(request, made));
+      await renders.replaceRequest(attempt, writeRequest({ ...stored, transcript: made }));
     },
   };
 }

@@ -4,7 +4,6 @@
 import { rm } from 'node:fs/promises';
 import type { Caller } from '../account/caller.ts';
 import { needsVideo } from '../caption/captions-field.ts';
-import type { Speech } from '../caption/form.ts';
 import type { Overlay } from '../caption/overlay.ts';
 import {
   type SoundTrack,
@@ -23,6 +22,7 @@ import { must } from '../primitives/must.ts';
 import type { BaseLayer } from '../render/compose.ts';
 import type { RecipeOf } from '../render/recipe-schema.ts';
 import type { RenderWarning } from '../render/warnings.ts';
+import type { Speech } from './parse.ts';
 import { sampleTranscript } from './sample-transcript.ts';
 
 /** The transcript of a render that outlives its request, and therefore this server. */

@@ -1,16 +1,13 @@
-// The fields of an accepted request as JSON. They are parsed again when the render starts, so a field that is added later
-// needs no change here.
+// An accepted request as JSON: the value that the parser returned. It isn't checked again, so a rule that is tightened later
+// doesn't make it invalid. The URL and the headers of `put_url` are secrets, which `PutTargets` keeps.
 
 import { z } from 'zod';
-import { keptCaptions } from '../caption/captions-field.ts';
-import { publicPartOf } from '../caption/put-fields.ts';
+import { parseForm, type RenderRequest } from '../caption/form.ts';
 import type { SpokenTranscript } from '../caption/words/spoken.ts';
-import type { ReceivedForm } from './received-form.ts';
-import type { ReceivedFile } from '../media/receive-asset.ts';
 
-const requestSchema = z.object({
-  isJson: z.boolean(),
-  fields: z.array(z.object({ name: z.string(), value: z.unknown() })),
+const VERSION = 1;
+
+const common = {
   /**
    * Set if the request was already delivered and charged, so its render is free. With `asset_url`, for the file with
    * this hash.
@@ -18,55 +15,58 @@ const requestSchema = z.object({
   replay: z.object({ sha256: z.string().optional() }).optional(),
   /** What is said in the video, once it is known. It takes the place of `captions=auto`. */
   transcript: z.custom<SpokenTranscript>((value) => typeof value === 'object').optional(),
+};
+
+const requestSchema = z.object({
+  version: z.literal(VERSION),
+  request: z.custom<RenderRequest>((value) => typeof value === 'object' && value !== null),
+  ...common,
 });
 
-type StoredReplay = NonNullable<z.infer<typeof requestSchema>['replay']>;
+/** Version 0.2.0 stored the fields as they were sent. */
+const fieldsSchema = z.object({
+  isJson: z.boolean(),
+  fields: z.array(z.object({ name: z.string(), value: z.unknown() })),
+  ...common,
+});
 
-type RequestFields = Pick<ReceivedForm, 'fields' | 'isJson'>;
+export type StoredRequest = z.infer<typeof requestSchema>;
 
 /** For a request that was parsed without faults. */
-export function storeRequest({ fields, isJson = false }: RequestFields): string {
-  const kept = fields
-    .filter(({ name }) => name !== 'put_headers')
-    .map(({ name, value }) => ({ name, value: keptValue(name, value) }));
-  return JSON.stringify({ isJson, fields: kept });
+export function storeRequest({ delivery: { put: _put, ...delivery }, ...request }: RenderRequest): string {
+  return writeRequest({ version: VERSION, request: { ...request, delivery } });
 }
 
-/** The query and the headers of `put_url` are secrets, which `PutTargets` keeps. */
-function keptValue(name: string, value: unknown): unknown {
-  if (name === 'captions') return keptCaptions(value);
-  return name === 'put_url' && value !== null ? publicPartOf(value) : value;
+export function writeRequest(stored: StoredRequest): string {
+  return JSON.stringify(stored);
+}
+
+const storedSchema = z.union([requestSchema, fieldsSchema]);
+
+/** The URL that gets a webhook. It was checked when the request was accepted. */
+export function webhookUrlIn(json: string): string | undefined {
+  const stored = storedSchema.parse(JSON.parse(json));
+  if ('version' in stored) return stored.request.delivery.webhookUrl;
+  const value = stored.fields.find(({ name }) => name === 'webhook_url')?.value;
+  return typeof value === 'string' && URL.canParse(value) ? new URL(value).href : undefined;
+}
+
+export function readRequest(json: string, hasAsset: boolean): StoredRequest {
+  const stored = storedSchema.parse(JSON.parse(json));
+  if ('version' in stored) return stored;
+  const { replay, transcript, ...form } = stored;
+  const { overlays: _overlays, ...request } = parseForm({ ...form, hasAsset, allowsSpeech: true, faults: [] });
+  return { version: VERSION, request, replay, transcript };
 }
 
 /** Returns the same request as a repetition of a delivered one. `facts` are those of `Remembered`. */
 export function asReplay(request: string, facts: string): string {
   const { sha256 } = JSON.parse(facts) as { readonly sha256?: string };
-  const replay: StoredReplay = sha256 === undefined ? {} : { sha256 };
-  return JSON.stringify({ ...requestSchema.parse(JSON.parse(request)), replay });
+  return writeRequest({ ...requestSchema.parse(JSON.parse(request)), replay: { sha256 } });
 }
 
-/** Returns undefined when the render isn't a repetition. */
-export function replayOf(request: string): StoredReplay | undefined {
-  return requestSchema.parse(JSON.parse(request)).replay;
-}
-
-/** True if the captions are what is said in the video. */
-export function isFromSpeech(request: string): boolean {
-  const { fields } = requestSchema.parse(JSON.parse(request));
-  return fields.some(({ name, value }) => name === 'captions' && typeof value === 'string' && value.trim() === 'auto');
-}
-
-/** Returns the same request with its transcript. */
-export function withTranscript(request: string, transcript: SpokenTranscript): string {
-  return JSON.stringify({ ...requestSchema.parse(JSON.parse(request)), transcript });
-}
-
-/** Returns undefined until there is one. */
-export function transcriptOf(request: string): SpokenTranscript | undefined {
-  return requestSchema.parse(JSON.parse(request)).transcript;
-}
-
-export function restoreRequest(json: string, asset: ReceivedFile | undefined): ReceivedForm {
-  const { fields, isJson } = requestSchema.parse(JSON.parse(json));
-  return { fields, isJson, faults: [], hasAsset: asset !== undefined, asset };
+/** True if the captions are what is said in the video. Version 0.2.0 had no such requests. */
+export function isFromSpeech(json: string): boolean {
+  const stored = storedSchema.parse(JSON.parse(json));
+  return 'version' in stored && stored.request.speech !== undefined;
 }

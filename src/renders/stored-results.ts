@@ -13,10 +13,8 @@ import { newRender } from './new-render.ts';
 import type { ParsedRequest } from './parse.ts';
 import type { FinishedRender } from './perform-render.ts';
 import { type PutTargets, targetOf } from './put-targets.ts';
-import type { ReceivedForm } from './received-form.ts';
 import { type PutOfResult, resultOf } from './render-result.ts';
 import { storageError, storageLimitsOf, type StorageUse } from '../limits/storage-limits.ts';
-import { storeRequest } from './stored-request.ts';
 
 export interface StoredResultsOptions {
   readonly renders: Pick<Renders, 'find' | 'storageExceeded' | 'addFinished' | 'deliveries'>;
@@ -38,7 +36,6 @@ export interface ResultToStore {
 
 /** A result whose request waited for it, so that there is no record of its render yet. */
 export interface ResultOfRequest extends Omit<ResultToStore, 'put'> {
-  readonly form: ReceivedForm;
   readonly parsed: ParsedRequest;
   /** The result for the next request with the same idempotency key. */
   readonly remembered: Remembered | undefined;
@@ -119,13 +116,13 @@ export class StoredResults {
   }
 
   async #addFinished(
-    { renderId, caller, form, parsed, remembered: remember }: ResultOfRequest,
+    { renderId, caller, parsed, remembered: remember }: ResultOfRequest,
     success: RenderSuccess,
   ): Promise<RenderRecord> {
     const { renders, serviceBytes } = this.#options;
     const limits = storageLimitsOf(caller, { serviceBytes, of: 'result' });
     const at = new Date();
-    const render = newRender(caller, renderId, { request: storeRequest(form), parsed });
+    const render = newRender(caller, renderId, { parsed });
     const options = { limits, remember, at };
     const addition =
       render.target === undefined

@@ -3,11 +3,11 @@
 import { randomUUID } from 'node:crypto';
 import { TEST_EVENT } from '../api/webhook-schemas.ts';
 import type { ResponseOf } from '../api/response-schemas.ts';
-import type { RenderEvent, RenderRecord } from '../store/renders/render.ts';
+import type { RenderEvent } from '../store/renders/render.ts';
 import type { Renders } from '../store/renders/renders.ts';
 import type { WebhookMessage } from '../store/webhooks/webhook.ts';
 import { batchToJson, MAX_BATCH, renderToJson } from '../renders/render-view.ts';
-import { restoreRequest } from '../renders/stored-request.ts';
+import { webhookUrlIn } from '../renders/stored-request.ts';
 
 export interface EventMessage {
   readonly message: WebhookMessage;
@@ -32,7 +32,7 @@ export async function describeEvent(
   const record = await renders.find(scope, event.renderId);
   if (record === undefined) return undefined;
   const message = messageOf(event, renderToJson(record, baseUrl));
-  return { message, webhookUrl: webhookUrlOf(record), batchId: record.batchId };
+  return { message, webhookUrl: webhookUrlIn(record.request), batchId: record.batchId };
 }
 
 function messageOf({ id, type, createdAt }: RenderEvent, data: ResponseOf<'Render' | 'Batch'>): WebhookMessage {
@@ -49,11 +49,4 @@ export function testMessage(endpointId: string, now = new Date()): WebhookMessag
 
 function bodyOf(type: string, at: Date, data: object): string {
   return JSON.stringify({ type, timestamp: at.toISOString(), data });
-}
-
-/** The URL was checked when the request was accepted. */
-function webhookUrlOf({ request }: RenderRecord): string | undefined {
-  const { fields } = restoreRequest(request, undefined);
-  const value = fields.find(({ name }) => name === 'webhook_url')?.value;
-  return typeof value === 'string' && URL.canParse(value) ? new URL(value).href : undefined;
 }

@@ -4,7 +4,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { restoreRequest, storeRequest } from '../../src/renders/stored-request.ts';
 import { form, post, problemOf } from '../running-server.ts';
 import { type SharedServer, sharedServer } from '../shared-server.ts';
 import { plainClip } from '../video/plain-clip.ts';
@@ -165,20 +164,5 @@ describe('POST /v1/overlay with a transcript', () => {
       '#/captions/words/1/start',
       '#/captions/words/1/end',
     ]);
-  });
-});
-
-describe('a stored request', () => {
-  it('keeps only the words and times of a transcript', () => {
-    const captions = {
-      ...TRANSCRIPT,
-      confidence: 0.9,
-      words: TRANSCRIPT.words.map((word) => ({ ...word, speaker: 1 })),
-    };
-    const kept = { name: 'captions', value: TRANSCRIPT };
-    const asValue = storeRequest({ fields: [{ name: 'captions', value: captions }], isJson: true });
-    expect(restoreRequest(asValue, undefined).fields).toEqual([kept]);
-    const asText = storeRequest({ fields: [{ name: 'captions', value: JSON.stringify(captions) }], isJson: false });
-    expect(restoreRequest(asText, undefined).fields).toEqual([{ ...kept, value: JSON.stringify(TRANSCRIPT) }]);
   });
 });

@@ -9,7 +9,6 @@ import { must } from '../../src/primitives/must.ts';
 import { newRender } from '../../src/renders/new-render.ts';
 import { parseRequest } from '../../src/renders/parse.ts';
 import { performRender } from '../../src/renders/perform-render.ts';
-import { storeRequest } from '../../src/renders/stored-request.ts';
 import { accountOrder } from '../../src/renders/account-order.ts';
 import { FailedDecodes } from '../../src/limits/failed-decodes.ts';
 import { LocalLimits } from '../../src/limits/local-limits.ts';
@@ -79,7 +78,7 @@ export class Clients {
     while (renderId === undefined) {
       renderId = await this.#call(async (server, id) => {
         const parsed = parseRequest(form, { faultOf: () => undefined });
-        const render = newRender(caller, id, { request: storeRequest(form), parsed });
+        const render = newRender(caller, id, { parsed });
         const idempotency = { key, fingerprint: key };
         const acceptance = await server.store.renders.accept([render], { limits: LIMITS, idempotency });
         if (acceptance.kind === 'accepted') return id;

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { FieldFault } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
-import { readTranscript, usedPart } from './transcripts.ts';
+import { readTranscript } from './transcripts.ts';
 
 const GUIDE = readFileSync(path.join(import.meta.dirname, '../../../docs/guides/word-captions.md'), 'utf8');
 
@@ -96,16 +96,6 @@ describe('the documented example of', () => {
     expect(words).toEqual(['Never 1.2-1.6', 'gonna 1.65-2', 'give 2.1-2.6']);
     expect(isSpeech).toBe(false);
   });
-
-  it.each(['OpenAI', 'Whisper, WhisperX', 'whisper.cpp\n', 'Deepgram', 'AssemblyAI', 'ElevenLabs', 'Your own cues'])(
-    '%s is the same without the keys that are not kept',
-    (heading) => {
-      const value = example(heading);
-      const kept = usedPart(value);
-      expect(read(kept)).toEqual(read(value));
-      expect(JSON.stringify(kept)).not.toMatch(/probability|confidence|speaker|systeminfo|metadata/u);
-    },
-  );
 });
 
 describe('words', () => {

@@ -58,40 +58,6 @@ const SHAPES: readonly Shape[] = [
   },
 ];
 
-/** Every key that a shape has. */
-const USED_KEYS: ReadonlySet<string> = new Set([
-  'text',
-  'word',
-  'punctuated_word',
-  'start',
-  'end',
-  'type',
-  'words',
-  'segments',
-  'results',
-  'channels',
-  'alternatives',
-  'transcript',
-  'detected_language',
-  'transcription',
-  'offsets',
-  'from',
-  'to',
-  'tokens',
-  'result',
-  'audio_duration',
-  'language',
-  'language_code',
-]);
-
-/** The same transcript with only its words and times. Services add much more. */
-export function usedPart(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(usedPart);
-  if (!isObject(value)) return value;
-  const used = Object.entries(value).filter(([key]) => USED_KEYS.has(key));
-  return Object.fromEntries(used.map(([key, part]) => [key, usedPart(part)]));
-}
-
 /** Undefined, with a fault, for an unknown shape. */
 export function readTranscript(value: unknown, faults: FieldFault[]): Transcript | undefined {
   // Only AssemblyAI has this key, and times in milliseconds with it.

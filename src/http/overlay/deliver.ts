@@ -48,12 +48,12 @@ export interface RequestDelivery {
 export async function deliverLink(
   { results, links, marketplace, metrics }: DeliverDependencies,
   { caller, request, reply, lifetime }: OverlayContext,
-  { upload, parsed, finished, reservation, remembered }: RequestDelivery,
+  { parsed, finished, reservation, remembered }: RequestDelivery,
 ): Promise<void> {
   const record = recordOf(request);
   record.begin('deliver');
   const { credits } = reservation;
-  const result = { renderId: request.id, caller, finished, credits, form: upload, parsed, remembered };
+  const result = { renderId: request.id, caller, finished, credits, parsed, remembered };
   const render = await results.add(result, lifetime.signal);
   await reservation.endWithResult();
   reply.headers(billingHeaders(marketplace, request, reservation));
@@ -69,12 +69,12 @@ export async function deliverLink(
 export async function deliverPut(
   { results, links, runner, marketplace, shutdown }: DeliverDependencies,
   { caller, request, reply, lifetime }: OverlayContext,
-  { upload, parsed, finished, reservation, remembered }: RequestDelivery,
+  { parsed, finished, reservation, remembered }: RequestDelivery,
 ): Promise<void> {
   const record = recordOf(request);
   record.begin('deliver');
   const { credits } = reservation;
-  const result = { renderId: request.id, caller, finished, credits, form: upload, parsed, remembered };
+  const result = { renderId: request.id, caller, finished, credits, parsed, remembered };
   await results.add(result, lifetime.signal);
   await reservation.handOver();
   runner.wake();

