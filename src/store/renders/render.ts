@@ -34,7 +34,7 @@ interface RenderOrigin {
   readonly keyId: string | undefined;
   readonly mode: KeyMode;
   readonly batchId: string | undefined;
-  /** The fields of the request as JSON. */
+  /** The request as JSON; see `renders/stored-request.ts`. */
   readonly request: string;
   /** The plan at the time of acceptance, and the period that is charged. */
   readonly plan: string;
