@@ -2,6 +2,8 @@ import { asyncRenders } from './scenarios/async.ts';
 import { cheapRequests } from './scenarios/cheap-requests.ts';
 import { brokenDeliveries } from './scenarios/broken-deliveries.ts';
 import { clock } from './scenarios/clock.ts';
+import { costlyText } from './scenarios/costly-text.ts';
+import { costlyWork } from './scenarios/costly-work.ts';
 import { database } from './scenarios/database.ts';
 import { descriptors } from './scenarios/descriptors.ts';
 import { disconnects } from './scenarios/disconnects.ts';
@@ -15,6 +17,7 @@ import { serverKills } from './scenarios/server-kills.ts';
 import { signUp } from './scenarios/sign-up.ts';
 import { slowClients } from './scenarios/slow-clients.ts';
 import { soak } from './scenarios/soak.ts';
+import { unpaidWork } from './scenarios/unpaid-work.ts';
 import { watermark } from './scenarios/watermark.ts';
 import { wire } from './scenarios/wire.ts';
 import { workerKills } from './scenarios/worker-kills.ts';
@@ -26,9 +29,12 @@ export const SCENARIOS: readonly Scenario[] = [
   fairness,
   queue,
   cheapRequests,
+  costlyText,
+  costlyWork,
   slowClients,
   disconnects,
   brokenDeliveries,
+  unpaidWork,
   workerKills,
   serverKills,
   asyncRenders,

@@ -1,25 +1,18 @@
 // A long queue and history of asynchronous renders on SQLite, which runs on the event loop. While the server claims and
 // renders them, every other response must come as quickly as before.
 
-import { request } from 'node:http';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
-import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'libsql';
-import { multipart } from '../client.ts';
-import { milliseconds, quantile } from '../figures.ts';
+import { exchange, observe, report } from '../bystander.ts';
 import { CAPTION, query } from '../invariants.ts';
-import { closedLoad, latency, served, servedShare } from '../load.ts';
 import type { Subject } from '../subject.ts';
 import type { Fixture, Scenario, World } from '../world.ts';
 
 const FINISHED = 20_000;
 const BATCHES = 10;
 const RENDERS_PER_BATCH = 100;
-const PING_EVERY_MS = 10;
 /** The maximum delay of a response compared with an idle server. */
 const MAX_EXTRA_MS = 50;
-const MIN_SERVED = 0.99;
 const ACTIVE = "select count(*) as n from renders where status in ('queued', 'rendering')";
 
 export const queue: Scenario = {
@@ -32,31 +25,20 @@ export const queue: Scenario = {
   },
 };
 
-async function prove(world: World, { subject, request: render }: Fixture) {
+async function prove(world: World, fixture: Fixture) {
+  const { subject } = fixture;
   const seconds = world.choose(6, 60);
   const busy = subject.account(0);
   addHistory(subject, busy.accountId);
-  const body = multipart({ text: CAPTION, width: '200', height: '200' });
-  const customer = async (forSeconds: number) =>
-    await closedLoad(1, forSeconds, async () => await render({ key: subject.account(1).key, body }));
-  const watched = async () => await Promise.all([customer(seconds), pings(subject, seconds)]);
-  const [alone, quiet] = await watched();
+  const other = subject.account(1).key;
+  const quiet = await observe(fixture, seconds, other);
   for (let count = 0; count < BATCHES; count += 1) await sendBatch(subject, busy.key);
   const before = waitingRenders(subject);
-  const [beside, loud] = await watched();
+  const beside = await observe(fixture, seconds, other);
   const claimed = before - waitingRenders(subject);
   cancelRest(subject);
-  const limit = quantile(quiet, 0.999) + MAX_EXTRA_MS;
-  const late = quantile(loud, 0.999);
-  world.figure('ping p99.9 without a queue', milliseconds(quantile(quiet, 0.999)));
-  world.figure(`ping p99.9 with ${before} renders waiting`, milliseconds(late), {
-    target: `<= ${milliseconds(limit)}`,
-    met: late <= limit,
-  });
+  report(world, `${before} waiting renders`, { quiet, beside, maxExtraMs: MAX_EXTRA_MS });
   world.figure('renders of the batches that ended', String(claimed), { target: '> 0', met: claimed > 0 });
-  world.atLeast(`customer served (of ${beside.responses.length})`, servedShare(beside.responses), MIN_SERVED);
-  world.figure('customer p50 alone', latency(served(alone.responses), 0.5));
-  world.figure('customer p50 beside the batches', latency(served(beside.responses), 0.5));
   return { uncertain: new Set([busy.accountId]) };
 }
 
@@ -82,7 +64,10 @@ function waitingRenders(subject: Subject): number {
 
 async function sendBatch({ target }: Subject, key: string): Promise<void> {
   const requests = Array.from({ length: RENDERS_PER_BATCH }, () => ({ text: CAPTION, width: 400, height: 300 }));
-  const { status, text: problem } = await exchange(target, '/v1/batches', key, JSON.stringify({ requests }));
+  const { status, text: problem } = await exchange(target, '/v1/batches', {
+    key,
+    body: JSON.stringify({ requests }),
+  });
   if (status !== 202) throw new Error(`a batch got ${status}: ${problem}`);
 }
 
@@ -92,35 +77,4 @@ function cancelRest(subject: Subject): void {
   database.pragma('busy_timeout = 10000');
   database.exec("update renders set status = 'canceled', finished_at = created_at where status = 'queued'");
   database.close();
-}
-
-/**
- * Returns the milliseconds of each ping. They are sent on a schedule, so that a stalled server can't hide any of them.
- */
-async function pings({ target }: Subject, seconds: number): Promise<number[]> {
-  const started = performance.now();
-  const pending: Promise<number>[] = [];
-  for (let due = started; due < started + seconds * 1_000; due += PING_EVERY_MS) {
-    await wait(Math.max(0, due - performance.now()));
-    const sent = performance.now();
-    pending.push(exchange(target, '/ping').then(() => performance.now() - sent));
-  }
-  return await Promise.all(pending);
-}
-
-/** Uses the agent of the target, whose connections are closed before leftovers are counted. */
-async function exchange(
-  { url, agent }: Subject['target'],
-  name: string,
-  key?: string,
-  body?: string,
-): Promise<{ readonly status: number; readonly text: string }> {
-  const headers = { ...(key !== undefined && { 'x-api-key': key }), 'content-type': 'application/json' };
-  return await new Promise((resolve, reject) => {
-    const options = { agent, ...(body !== undefined && { method: 'POST', headers }) };
-    const outgoing = request(new URL(name, url), options, (response) => {
-      text(response).then((received) => resolve({ status: response.statusCode ?? 0, text: received }), reject);
-    });
-    outgoing.on('error', reject).end(body);
-  });
 }
