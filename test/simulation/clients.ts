@@ -155,7 +155,7 @@ export class Clients {
                   remembered: undefined,
                 };
                 await server.results.add(result, signal);
-                paid.handOver();
+                await paid.handOver();
                 return;
               }
               render.isDelivered = true;
