@@ -33,7 +33,7 @@ export interface SubjectOptions {
   readonly accounts?: number;
   readonly settings?: Readonly<Record<string, string>>;
   /** Overrides for the plan that all accounts are on. */
-  readonly plan?: Readonly<Record<string, number | Readonly<Record<string, number>>>>;
+  readonly plan?: Readonly<Record<string, boolean | number | Readonly<Record<string, number>>>>;
   /** Default: a directory in the subject's folder. */
   readonly dataDirectory?: string;
 }

@@ -34,7 +34,7 @@ export const unpaidWork: Scenario = {
       STORYBAR_TRANSCRIBE_KEY: 'secret-of-the-service',
     };
     try {
-      await world.withServer({ accounts: 4, settings }, async (fixture) => {
+      await world.withServer({ accounts: 4, settings, plan: { speech: true } }, async (fixture) => {
         await refuseFiles(world, fixture, receiver);
         await neverRespond(world, fixture, receiver);
         await leave(world, fixture, speech);
@@ -101,7 +101,8 @@ async function leave(world: World, { subject }: Fixture, speech: TranscriptionSt
     };
     await exchange(subject.target, '/v1/overlay', { key, headers, body, signal: left.signal }).catch(() => 'left');
   }
-  world.figure('transcriptions of clients that left', String(speech.received.length));
+  const started = { target: '> 0', met: speech.received.length > 0 };
+  world.figure('transcriptions of clients that left', String(speech.received.length), started);
   world.none('unpaid beyond the allowance', Math.max(0, speech.received.length - UNPAID_TRANSCRIPTS));
 }
 
