@@ -41,9 +41,9 @@ export const HELLO = {
 };
 
 export const json =
-  (value: unknown, status = 200): Respond =>
+  (value: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Respond =>
   (response) => {
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
   };
 
 /** What speech recognition invents for silence, with Whisper's own doubts. */

@@ -56,6 +56,16 @@ const MAX_ENTRIES = 10_000;
 const MAX_WORD_CHARACTERS = 1_000;
 const MAX_SEGMENT_CHARACTERS = 20_000;
 
+/**
+ * These statuses are about the file that was sent, so they don't count as failures of the service. Otherwise the videos of one
+ * account could make it unavailable to all.
+ */
+const FILE_STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422]);
+/** A busy service can be tried again, after the seconds that it names or the default. */
+const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 503]);
+const BUSY_SECONDS = 5;
+const MAX_BUSY_SECONDS = 60;
+
 const number = z.number().nullish().catch(undefined);
 const wordText = z.string().max(MAX_WORD_CHARACTERS).nullish();
 const wordSchema = z
@@ -130,8 +140,8 @@ export class TranscriptionService {
   }
 
   /**
-   * Returns what `read` makes of the response. If it throws `UnusableTranscript`, the service has failed. Throws
-   * `transcription_failed`, or the reason of the signal.
+   * Returns what `read` makes of the response. If it throws `UnusableTranscript`, the response is of no use for this video, but
+   * the service works. Throws `transcription_failed`, or the reason of the signal.
    */
   async transcribe<Result>(sound: Sound, read: (heard: Heard) => Result, signal: AbortSignal): Promise<Result> {
     return await this.#turns.run(async () => await this.#guarded(sound, read, signal), signal);
@@ -145,10 +155,12 @@ export class TranscriptionService {
       await breaker.close();
       return result;
     } catch (error) {
-      const failure = error instanceof UnusableTranscript ? failed(error.message) : error;
+      const isUnusable = error instanceof UnusableTranscript;
+      const failure = isUnusable ? failed(error.message) : error;
       if (isTranscriptionFailure(failure)) {
         onFailed(failure);
-        await breaker.countFailure();
+        const works = isUnusable || FILE_STATUSES.has(failure.upstreamStatus ?? 0);
+        await (works ? breaker.close() : breaker.countFailure());
       }
       throw failure;
     }
@@ -163,7 +175,8 @@ export class TranscriptionService {
     } catch (error) {
       signal.throwIfAborted();
       late.signal.throwIfAborted();
-      throw error instanceof AppError ? error : failed(`can't be reached: ${failureReason(error)}`, { cause: error });
+      if (error instanceof AppError || error instanceof UnusableTranscript) throw error;
+      throw failed(`can't be reached: ${failureReason(error)}`, { cause: error });
     } finally {
       clearTimeout(timer);
     }
@@ -173,7 +186,7 @@ export class TranscriptionService {
     const response = await this.#post(sound, signal);
     try {
       const { statusCode: status = 0, headers } = response;
-      if (status < 200 || status >= 300) throw failed(`responded with status ${status}`, { upstreamStatus: status });
+      if (status < 200 || status >= 300) throw refused(status, headers['retry-after']);
       if (!['', 'identity'].includes(headers['content-encoding'] ?? '')) throw failed('responded with compressed data');
       return parseResponse(await readAll(response));
     } finally {
@@ -244,7 +257,8 @@ async function readAll(response: IncomingMessage): Promise<string> {
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MAX_RESPONSE_BYTES) throw failed(`responded with more than ${MAX_RESPONSE_BYTES} bytes`);
+    if (bytes > MAX_RESPONSE_BYTES)
+      throw new UnusableTranscript(`responded with more than ${MAX_RESPONSE_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -258,9 +272,14 @@ function parseResponse(text: string): Heard {
     // The cause has a part of the transcript, which doesn't belong in logs.
     throw failed("responded with something that isn't JSON");
   }
-  if (entryCount(value) > MAX_ENTRIES) throw failed(`returned more than ${MAX_ENTRIES} words and segments`);
+  if (entryCount(value) > MAX_ENTRIES) {
+    throw new UnusableTranscript(`returned more than ${MAX_ENTRIES} words and segments`);
+  }
   const parsed = responseSchema.safeParse(value);
   if (parsed.success) return parsed.data;
+  if (parsed.error.issues.every(({ code }) => code === 'too_big')) {
+    throw new UnusableTranscript('returned a word or segment that is too long');
+  }
   throw failed("responded with JSON that isn't a transcript", { cause: parsed.error });
 }
 
@@ -279,7 +298,23 @@ export function isTranscriptionFailure(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'transcription_failed';
 }
 
+function refused(status: number, retryAfter: string | undefined): AppError {
+  const named = Number(retryAfter);
+  const seconds = named >= 1 ? Math.min(MAX_BUSY_SECONDS, Math.ceil(named)) : BUSY_SECONDS;
+  return failed(`responded with status ${status}`, {
+    upstreamStatus: status,
+    ...(BUSY_STATUSES.has(status) && { retryAfterSeconds: seconds }),
+  });
+}
+
+interface FailureOptions {
+  readonly upstreamStatus?: number;
+  /** Set if the same request may succeed later. */
+  readonly retryAfterSeconds?: number;
+  readonly cause?: unknown;
+}
+
 /** The URL isn't named, because it may be private. */
-function failed(what: string, options: { readonly upstreamStatus?: number; readonly cause?: unknown } = {}): AppError {
+function failed(what: string, options: FailureOptions = {}): AppError {
   return new AppError('transcription_failed', `The transcription service ${what}. Nothing was charged.`, options);
 }

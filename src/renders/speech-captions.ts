@@ -72,10 +72,8 @@ export class SpeechCaptions {
   /** Throws if the request needs a transcript that its caller can't have now. */
   assertAvailable(caller: Caller, { speech }: { readonly speech: Speech | undefined }): void {
     if (speech === undefined) return;
-    const service = this.#serviceFor(caller);
-    if (caller.mode === 'test') return;
-    service.assertAvailable();
-    this.#unpaid.assertFew(caller);
+    this.#serviceFor(caller);
+    if (caller.mode !== 'test') this.#unpaid.assertFew(caller);
   }
 
   /** Starts the captions of one render. */
@@ -141,6 +139,8 @@ export class RenderSpeech {
     { lease, directory, signal, asset, onWaiting }: SpeechTools,
     sound: RecipeOf<'sound'>,
   ): Promise<ShownTranscript | undefined> {
+    // Extracting the sound would be in vain.
+    this.#service.assertAvailable();
     this.#unpaid.assertFew(this.#render.caller);
     await directory.make();
     const file = directory.file('sound');

@@ -167,7 +167,7 @@ export class StoredRenderJob implements LeasedJob {
     const entry = { ...this.entry, code: error.code };
     try {
       if (this.#mayRepeat(error)) {
-        const delayMs = error.code === 'shutting_down' ? 0 : retryDelayMs(attempt.number);
+        const delayMs = error.code === 'shutting_down' ? 0 : retryDelayMs(attempt.number, error.retryAfterSeconds);
         const err = error.cause;
         logger.info({ ...entry, delayMs, ...(err !== undefined && { err }) }, 'asynchronous render postponed');
         await this.#endTranscript(false);
@@ -197,12 +197,20 @@ export class StoredRenderJob implements LeasedJob {
   /** Neither a shutdown nor unavailable workers nor a storage that is unavailable or full can be the fault of the render. */
   #mayRepeat(error: AppError): boolean {
     const { code } = error;
-    if (!ERRORS[code].isTemporary || this.#ageMs() >= ASYNC_BUDGET_MS) return false;
+    if (!isTemporary(error) || this.#ageMs() >= ASYNC_BUDGET_MS) return false;
     const isOurs = code === 'shutting_down' || code.startsWith('storage_') || error instanceof QueueUnavailable;
     return isOurs || this.#claim.attempt.number < MAX_ATTEMPTS;
   }
 }
 
-function retryDelayMs(attempt: number): number {
-  return Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(10, attempt - 1));
+/** Of failed transcriptions, only those of a busy service are repeated, because others may have cost money. */
+function isTemporary({ code, retryAfterSeconds }: AppError): boolean {
+  if (code === 'transcription_failed') return retryAfterSeconds !== undefined;
+  return ERRORS[code].isTemporary === true;
+}
+
+/** The time grows with each attempt, and is at least the one that the error names, up to 30 seconds. */
+function retryDelayMs(attempt: number, retryAfterSeconds = 0): number {
+  const growing = FIRST_RETRY_MS * 2 ** Math.min(10, attempt - 1);
+  return Math.min(MAX_RETRY_MS, Math.max(growing, retryAfterSeconds * 1_000));
 }

@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { plansFile } from '../plans-file.ts';
 import { post, problemOf, startServer, until } from '../running-server.ts';
 import {
+  acceptAsync,
   type Account,
   account,
   auto,
@@ -126,10 +127,48 @@ describe('a service that keeps failing', () => {
       const refused = await post(last ?? { url: '', key: '' }, auto());
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
       expect(await problemOf(refused)).toMatchObject({ status: 502, code: 'transcription_failed' });
+      const accepted = await post(last ?? { url: '', key: '' }, auto({ async: 'true' }));
+      expect(accepted.status).toBe(202);
+      const { id } = (await accepted.json()) as { id: string };
+      await until(() => failing.output().stderr.includes('asynchronous render postponed'));
+      const waiting = await fetch(`${failing.url}/v1/renders/${id}`, { headers: { 'x-api-key': last?.key ?? '' } });
+      expect(await waiting.json()).toMatchObject({ error: null });
       expect(service.received).toHaveLength(5);
     } finally {
       await failing.stop();
     }
+  });
+
+  it.each([
+    ['has too many words', json({ words: Array.from({ length: 3_001 }, () => ({ word: 'Hi', start: 0, end: 1 })) })],
+    ['has too many bytes', json({ text: 'a'.repeat(5_000_000) })],
+    ['has a word that is too long', json({ words: [{ word: 'a'.repeat(1_001), start: 0, end: 1 }] })],
+    ['refuses the file', json({}, 413)],
+  ])("keeps getting requests if a response %s, because that is about one account's videos", async (_, respond) => {
+    const caller = await account();
+    service.respond = respond;
+    for (let count = 0; count < 6; count += 1) {
+      const problem = await problemOf(await post(caller, auto()));
+      expect([problem.status, problem.code]).toEqual([502, 'transcription_failed']);
+    }
+    expect(service.received).toHaveLength(6);
+    service.respond = json(HELLO);
+    expect((await post(await account(), auto())).status).toBe(200);
+  });
+
+  it.each([429, 503])('gets the sound of an asynchronous render again after status %i', async (status) => {
+    const caller = await account();
+    const busy = json({}, status, { 'retry-after': '1' });
+    service.respond = (response, sound) => {
+      service.respond = json(HELLO);
+      busy(response, sound);
+    };
+    expect(await show(caller, await acceptAsync(caller))).toMatchObject({ status: 'succeeded', error: null });
+    expect(service.received).toHaveLength(2);
+    expect(await usedCredits(caller)).toMatchObject({ used: 2, reserved: 0 });
+    service.respond = busy;
+    const refused = await post(caller, auto());
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([502, '1']);
   });
 });
 

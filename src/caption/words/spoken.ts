@@ -64,7 +64,7 @@ export interface SpokenTranscript {
   readonly hasCutWords?: true;
 }
 
-/** The response can't become captions. The message is about the service, not about the caller. */
+/** The response can't become captions of this video. The message is about the service, not about the caller. */
 export class UnusableTranscript extends Error {}
 
 /** Services describe sounds this way, such as [Music] or [BLANK_AUDIO]. */
