@@ -44,7 +44,7 @@ describe('the processor time of a task', () => {
   it('is limited for everything that workers do for images, and not for videos', () => {
     const canvas = { width: 1_000, height: 1_000 };
     expect(budgetOf(composeTransparentRecipe(canvas, OVERLAYS))).toBe(5_800);
-    expect(budgetOf({ kind: 'font' })).toBe(5_000);
+    expect(budgetOf({ kind: 'font' })).toBe(10_000);
     expect(budgetOf(composeClipRecipe(canvas, OVERLAYS, LIMITS, { clip: { seconds: 1, fps: 25 } }))).toBeUndefined();
     const probeOf = (format: 'heic' | 'mp4') =>
       processorBudgetMs({ type: 'probe', asset: createAsset({ path: '/asset', format, bytes: 5 }), limits: LIMITS });

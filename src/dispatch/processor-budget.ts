@@ -11,6 +11,8 @@ const BASE_MS = 5_000;
 const MS_PER_BAR = 300;
 /** WebP takes longest to encode. */
 const MS_PER_MEGAPIXEL = 500;
+/** A Nastaliq font with many contextual rules takes longest to check. */
+const FONT_MS = 10_000;
 /** The default deadline of images. */
 const MAX_MS = 60_000;
 
@@ -20,7 +22,7 @@ export function processorBudgetMs(task: WorkerTask): number | undefined {
   const { recipe } = task.job;
   switch (recipe.kind) {
     case 'font':
-      return BASE_MS;
+      return FONT_MS;
     case 'layout':
       return Math.min(MAX_MS, textMs(recipe));
     case 'image':
