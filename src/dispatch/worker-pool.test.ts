@@ -21,7 +21,10 @@ import { WorkerPool } from './worker-pool.ts';
 
 let folder: string;
 let pool: WorkerPool | undefined;
+/** Why workers ended. */
+const lost: unknown[] = [];
 beforeEach(() => {
+  lost.length = 0;
   folder = mkdtempSync(path.join(tmpdir(), 'storybar-pool-'));
 });
 afterEach(async () => {
@@ -79,7 +82,7 @@ function poolWith(
     tasksPerWorker: 100,
     onWaited: () => undefined,
     onTaskEnded: () => undefined,
-    onWorkerLost: () => undefined,
+    onWorkerLost: ({ killReason }) => lost.push(killReason),
     onDirectoryError: (error) => {
       throw error;
     },
@@ -191,6 +194,9 @@ describe('a pool whose worker burns processor time', () => {
     const client = new AbortController();
     const greedy = [probe(workers, client.signal), probe(workers, client.signal)];
     expect(await probe(workers, NEVER, { account: 'other' })).toEqual(IMAGE_PROBE);
+    // One render made room, and that isn't a crash.
+    expect(workers.status()).toMatchObject({ waiting: 1, restarts: 0 });
+    expect(lost).toEqual(['gave way to another account']);
     client.abort(new Error('the test is over'));
     expect(await Promise.allSettled(greedy)).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
     expect(workers.status()).toMatchObject({ waiting: 0 });

@@ -10,7 +10,7 @@ import { must } from '../primitives/must.ts';
 import type { TaskOf, TaskResults, TaskType, WorkerTask } from './tasks.ts';
 import { type Place, PlaceQueue } from './queue/place.ts';
 import type { LeaseRequest, PoolStatus } from './renderer.ts';
-import { Worker, WorkerLost, type WorkerSpec } from './worker.ts';
+import { type KillReason, Worker, WorkerLost, type WorkerSpec } from './worker.ts';
 
 export interface WorkerPoolOptions {
   readonly kind: AssetKind;
@@ -28,7 +28,7 @@ export interface WorkerPoolOptions {
   readonly onWaited: (milliseconds: number) => void;
   /** Called for every task that a worker has ended, but not for one that goes to another worker. */
   readonly onTaskEnded: (task: EndedTask) => void;
-  /** Called for every worker that ended unexpectedly. */
+  /** Called for every worker that ended unexpectedly, or gave way to another account. */
   readonly onWorkerLost: (lost: WorkerLost, worker: LostWorker) => void;
   /** Called when a worker's directory could not be created or removed. */
   readonly onDirectoryError: (error: unknown) => void;
@@ -63,6 +63,8 @@ interface TaskRun {
 const MAX_ATTEMPTS = 2;
 /** The part of its deadline for which a worker must be busy with a render, so that the render is the reason why it passed. */
 const MIN_BUSY_PART = 0.5;
+/** Such a worker was ended on purpose, and its render starts again. */
+const GAVE_WAY: KillReason = 'gave way to another account';
 /** A worker that has loaded larger fonts of accounts is replaced. */
 const MAX_LOADED_BYTES = 64 * 1024 * 1024;
 /** After this many failed starts in a row, waiting tasks are rejected. */
@@ -153,17 +155,14 @@ export class WorkerPool {
       if (request.renderId !== undefined) this.#renderIds.set(worker, request.renderId);
       request.onAssigned?.(worker.name, task.type);
       place.begin();
-      const stopTurnWatch = place.watchTurn(() => worker.kill('gave way to another account'));
+      const stopTurnWatch = place.watchTurn(() => worker.kill(GAVE_WAY));
       try {
         const result = await worker.run<Type>(task, signal, onProgress);
         this.#learn(task, performance.now() - started);
         this.#reportEnd(run);
         return result;
       } catch (error) {
-        if (error instanceof WorkerLost && error.killReason === 'gave way to another account') {
-          place.giveWay();
-          continue;
-        }
+        if (worker.killReason === GAVE_WAY && !signal.aborted) continue;
         if (error instanceof WorkerLost) losses.push(error);
         if (error instanceof WorkerLost && isRepeatable(error) && losses.length < MAX_ATTEMPTS) continue;
         const explained = error instanceof WorkerLost ? this.#explain(losses, task) : this.#blame(error, run);
@@ -283,7 +282,7 @@ export class WorkerPool {
     if (this.#closing) return;
     if (!wasReady) this.#failedStarts += 1;
     if (!this.#isWorn(worker)) {
-      this.#restarts += 1;
+      if (lost.killReason !== GAVE_WAY) this.#restarts += 1;
       const { name, pid } = worker;
       this.#options.onWorkerLost(lost, { worker: name, pid, renderId: this.#renderIds.get(worker) });
     }

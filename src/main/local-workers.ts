@@ -203,5 +203,7 @@ function logTask(task: EndedTask, kind: 'image' | 'video', logger: Logger): void
 function logLoss({ exit, killReason }: WorkerLost, worker: LostWorker, kind: 'image' | 'video', logger: Logger): void {
   const entry = { ...worker, kind, exit, killReason };
   if (killReason === 'was busy when canceled') logger.info(entry, 'render worker killed, its render was canceled');
+  else if (killReason === 'gave way to another account')
+    logger.info(entry, 'render gave way to another account, starting it again later');
   else logger.warn(entry, 'render worker exited unexpectedly, starting another');
 }

@@ -47,7 +47,7 @@ interface Waiter<Slot> {
 }
 
 interface Account<Slot> {
-  /** Entries in order of arrival, without charged ones. */
+  /** Entries in order of arrival, those that gave their slot away first, without charged ones. */
   readonly waiters: Waiter<Slot>[];
   inService: number;
 }
@@ -255,7 +255,9 @@ export class FairQueue<Slot> {
     if (side.waiting === 0) this.#shares.arrive(side.name);
     const { waiters } = this.#accountOf(entry);
     if (waiters.length === 0) side.shares.arrive(entry.account);
-    waiters.push(waiter);
+    // An entry that gave its slot away waited before, so it is the next one of its account, and isn't evicted.
+    if (entry.hasYielded) waiters.unshift(waiter);
+    else waiters.push(waiter);
     side.waiting += 1;
   }
 

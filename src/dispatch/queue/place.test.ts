@@ -55,12 +55,12 @@ class PlaceTest {
     return this.served.map(({ account }) => account);
   }
 
-  place(account: string, budget = 1e9): Place<void> {
+  place(account: string, budget = 1e9, ended = signal): Place<void> {
     const request: LeaseRequest = {
       account,
       class: 'interactive',
       budgetMs: { image: budget, video: budget },
-      signal,
+      signal: ended,
       onHeldBack: () => this.heldBack.push(account),
     };
     return this.queue.place(request);
@@ -312,6 +312,42 @@ describe('a place whose render takes much longer than estimated', () => {
     expect([test.names.length, test.queue.waiting]).toEqual([3, 1]);
     await closed(held[1]);
     expect(test.names).toEqual(['greedy', 'greedy', 'other', 'greedy']);
+  });
+
+  it('starts again before other renders of its account, and never gives way again', async () => {
+    const { test, held } = await holdingBoth();
+    const [later, other] = [test.entered('greedy'), test.entered('other')];
+    test.now = 2_100;
+    held[0].giveWay();
+    await setImmediate();
+    await closed(other);
+    await closed(held[1]);
+    expect(test.served.slice(3)).toMatchObject([{ hasYielded: true }, { account: 'greedy' }]);
+    for (const place of [held[0], later]) place.begin();
+    test.entered('other');
+    test.now = 60_000;
+    expect([held[0].isTurnOver, later.isTurnOver]).toEqual([false, true]);
+    // Not even after it has lost its worker.
+    held[0].leave();
+    await held[0].slot();
+    held[0].begin();
+    test.now = 120_000;
+    expect([held[0].isTurnOver, later.isTurnOver]).toEqual([false, true]);
+  });
+
+  it('ends instead of giving way when its caller has left', async () => {
+    const { test, held } = await holdingBoth();
+    const client = new AbortController();
+    await closed(held[0]);
+    const left = test.place('greedy', 1e9, client.signal);
+    left.enter();
+    await left.slot();
+    left.begin();
+    test.entered('other');
+    test.now = 60_000;
+    expect(left.isTurnOver).toBe(true);
+    client.abort();
+    expect(left.isTurnOver).toBe(false);
   });
 
   it('keeps its slot for three times its estimate', async () => {

@@ -61,6 +61,8 @@ export class Place<Slot> {
   #prepaid = 0;
   #isCharged = false;
   #isLong = false;
+  /** A render gives way once at most, however wrong its estimate is and however often it loses its worker. */
+  #hasYielded = false;
 
   constructor(queue: PlaceQueue<Slot>, request: LeaseRequest) {
     this.#queue = queue;
@@ -115,12 +117,13 @@ export class Place<Slot> {
     if (this.#stay) this.#stay.begunAt ??= this.#queue.now();
   }
 
-  /** Calls `onOver` once, when the render has to give way to other accounts. Returns a function that ends the watch. */
+  /** Calls `onOver` once, when the render has given way to other accounts. Returns a function that ends the watch. */
   watchTurn(onOver: () => void): () => void {
     const timer = setInterval(() => {
       if (!this.isTurnOver) return;
       clearInterval(timer);
       onOver();
+      this.giveWay();
     }, TURN_CHECK_MS);
     return () => clearInterval(timer);
   }
@@ -128,14 +131,15 @@ export class Place<Slot> {
   /** True if the render takes much longer than estimated while its account holds all slots and others wait. */
   get isTurnOver(): boolean {
     const stay = this.#stay;
-    if (stay === undefined) return false;
+    if (stay === undefined || this.#hasYielded || this.#request.signal.aborted) return false;
     const turnMs = Math.max(MIN_TURN_MS, stay.chargedMs * TURN_FACTOR);
     return this.#heldMs(stay) >= turnMs && this.#queue.mustYield(stay.entry);
   }
 
-  /** Gives the slot to others and waits for its next turn. */
+  /** Gives the slot to others and waits for its next turn. From here on, the account doesn't hold all slots. */
   giveWay(): void {
     const { entry, chargedMs } = must(this.#stay, 'the stay of a render that gives way');
+    this.#hasYielded = true;
     this.leave();
     this.#enter({ cost: chargedMs || entry.cost, hasYielded: true });
   }
