@@ -1,8 +1,7 @@
 // Decides which entry gets a slot next. Renders with a waiting caller and renders in the background share the slots
 // nine to one, and within each of the two, accounts share them by the cost of their renders. Guests and layouts hold at
 // most half of the slots each. Long renders leave a slot to short ones and, where there is only one slot, wait until no
-// short render waits. An account may hold all slots while others wait only as long as its renders take about as long as
-// estimated; see `mustYield`.
+// short render waits. An account that holds all slots gives one to others when a render overruns; see `mustYield`.
 
 import { AppError } from '../../errors.ts';
 import type { LeaseClass } from '../renderer.ts';
@@ -256,8 +255,7 @@ export class FairQueue<Slot> {
     const { waiters } = this.#accountOf(entry);
     if (waiters.length === 0) side.shares.arrive(entry.account);
     // An entry that gave its slot away waited before, so it is the next one of its account, and isn't evicted.
-    if (entry.hasYielded) waiters.unshift(waiter);
-    else waiters.push(waiter);
+    waiters[entry.hasYielded ? 'unshift' : 'push'](waiter);
     side.waiting += 1;
   }
 
