@@ -5,7 +5,7 @@
 import type { HarfBuzz } from './harfbuzz.ts';
 
 /** What became of one character: the number of glyphs, and their width in units of the font. */
-export interface Growth {
+interface Growth {
   readonly glyphs: number;
   readonly width: number;
 }
