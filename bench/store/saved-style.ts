@@ -1,8 +1,9 @@
-// What a saved style adds to a request: the same form is resolved and parsed with a preset and with a saved style, in turns.
+// What a saved style adds to a request: the same form is read, resolved and parsed with a preset and with a saved style, in turns.
 
 import { DEFAULT_PLANS } from '../../src/account/plans.ts';
 import { SavedStyles } from '../../src/brand/saved-styles.ts';
-import { parseForm } from '../../src/caption/form.ts';
+import { readFields } from '../../src/caption/field-reader.ts';
+import { parseFields } from '../../src/caption/form.ts';
 import { must } from '../../src/primitives/must.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -16,11 +17,7 @@ export async function measureSavedStyle(
   { styles, keys }: Store,
   accountId: string,
 ): Promise<{ readonly added: number; readonly key: number }> {
-  const saved = new SavedStyles(
-    styles,
-    { faultsOf: async () => [] },
-    { faultsOf: async () => [], checkAll: async (_, forms) => forms },
-  );
+  const saved = new SavedStyles(styles, { ids: async () => new Set() });
   const caller = { accountId, plan: DEFAULT_PLANS.get('business') };
   for (let index = 0; index < STYLES; index += 1) {
     const style = { preset: 'box', color: '#ffcc00', size: 1 + index / 100, position: 80, safe_area: 'all' };
@@ -54,6 +51,6 @@ async function timed(saved: SavedStyles, accountId: string, style: string): Prom
     faults: [],
   };
   const startedAt = performance.now();
-  parseForm(await saved.resolve(accountId, form));
+  parseFields(await saved.resolve(accountId, readFields(form)));
   return performance.now() - startedAt;
 }

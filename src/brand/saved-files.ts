@@ -103,14 +103,9 @@ export class SavedFiles {
 
   /** Throws `logo_not_found` or `font_not_found`. */
   async find(accountId: string, kind: BrandFileKind, id: string): Promise<BrandFile> {
-    const found = await this.findForRequest(accountId, kind, id);
+    const found = await this.#options.files.find(accountId, kind, id);
     if (found === undefined) throw notFound(kind);
     return found;
-  }
-
-  /** For a new request, which can't use a file that was deleted. */
-  async findForRequest(accountId: string, kind: BrandFileKind, id: string): Promise<BrandFile | undefined> {
-    return await this.#options.files.find(accountId, kind, id);
   }
 
   /** For an accepted request, which keeps a file that has been deleted since. */

@@ -6,7 +6,7 @@ import type { ResponseOf } from '../api/response-schemas.ts';
 import { LOGO_FORMATS, MAX_LOGO_PIXELS, MAX_LOGO_PNG_BYTES, type RequestedLogo } from '../caption/logo.ts';
 import { unknownLogo } from '../caption/text-rules.ts';
 import { type Renderer, withLease } from '../dispatch/renderer.ts';
-import { AppError, type FieldFault } from '../errors.ts';
+import { AppError } from '../errors.ts';
 import type { Size } from '../layout/geometry.ts';
 import type { FailedDecodes } from '../limits/failed-decodes.ts';
 import { type Asset, createAsset } from '../media/asset.ts';
@@ -89,13 +89,6 @@ export class SavedLogos {
   /** The PNG, for the pages of the account. */
   async read(accountId: string, id: string): Promise<Buffer> {
     return await this.#options.files.read(await this.find(accountId, id));
-  }
-
-  /** The faults of a new request or style that uses a logo. */
-  async faultsOf(accountId: string, id: string | undefined, pointer: string): Promise<FieldFault[]> {
-    const isMissing =
-      id !== undefined && (await this.#options.files.findForRequest(accountId, 'logo', id)) === undefined;
-    return isMissing ? [{ pointer, ...unknownLogo(id) }] : [];
   }
 
   /** The logo of an accepted request, as part of its recipe. */

@@ -2,32 +2,35 @@
 
 import type { Caller } from '../account/caller.ts';
 import { checkSavedStyle, nameFault, parseReference, type SavedStyle } from '../caption/saved-style.ts';
-import type { Form } from '../caption/field-reader.ts';
-import { logoIdIn, missingStyle, referencesIn, withSavedStyles } from '../caption/named-styles.ts';
+import type { ReadFields } from '../caption/field-reader.ts';
+import {
+  filesIn,
+  filesOf,
+  type FindStyle,
+  missingFile,
+  missingStyle,
+  type NamedFile,
+  referencesIn,
+  withSavedStyles,
+} from '../caption/named-styles.ts';
 import { AppError, type FieldFault } from '../errors.ts';
 import { must } from '../primitives/must.ts';
 import type { ResponseOf } from '../api/response-schemas.ts';
 import type { Actor } from '../store/audit.ts';
-import type { SavedLogos } from './saved-logos.ts';
-import type { SavedFonts } from './saved-fonts.ts';
+import type { BrandFiles } from '../store/brand/brand-files.ts';
 import type { StyleVersion, Styles } from '../store/brand/styles.ts';
 
 export const STYLES_PATH = '/v1/styles';
 /** Of all styles of an account together. */
 const MAX_STYLE_VERSIONS = 100;
 
-/** The style of a request, as it was sent. */
-type StyledForm = Pick<Form, 'fields' | 'isJson' | 'faults'>;
-
 export class SavedStyles {
   readonly #styles: Styles;
-  readonly #logos: Pick<SavedLogos, 'faultsOf'>;
-  readonly #fonts: Pick<SavedFonts, 'checkAll' | 'faultsOf'>;
+  readonly #files: Pick<BrandFiles, 'ids'>;
 
-  constructor(styles: Styles, logos: Pick<SavedLogos, 'faultsOf'>, fonts: Pick<SavedFonts, 'checkAll' | 'faultsOf'>) {
+  constructor(styles: Styles, files: Pick<BrandFiles, 'ids'>) {
     this.#styles = styles;
-    this.#logos = logos;
-    this.#fonts = fonts;
+    this.#files = files;
   }
 
   /** `fields` are those of the style. */
@@ -37,10 +40,8 @@ export class SavedStyles {
     fields: Readonly<Record<string, unknown>>,
     actor: Actor,
   ): Promise<StyleVersion> {
-    const style = check(name, fields, [
-      ...(await this.#logos.faultsOf(accountId, logoOf(fields), '#/logo/id')),
-      ...(await this.#fonts.faultsOf(accountId, fields['font'], '#/font')),
-    ]);
+    const [missing = []] = await this.#missingFiles(accountId, [filesOf(fields, '#')]);
+    const style = check(name, fields, missing);
     const { savedStyles: max } = plan.limits;
     const limits = { names: max, versions: Math.max(max, MAX_STYLE_VERSIONS) };
     const saved = await this.#styles.put(accountId, { name, style: JSON.stringify(style) }, limits, actor);
@@ -65,57 +66,36 @@ export class SavedStyles {
     if (!(await this.#styles.remove(accountId, name, actor))) throw notFound();
   }
 
-  /** Replaces the names of saved styles in a request, once and for all. A name without a style becomes a fault of the form. */
-  async resolve<Some extends StyledForm>(accountId: string, form: Some): Promise<Some> {
-    const [resolved] = await this.resolveAll(accountId, [form]);
-    return resolved ?? form;
+  /** Replaces the names of saved styles in a request, once and for all. A name that nothing has becomes a fault of the request. */
+  async resolve<Some extends ReadFields>(accountId: string, request: Some): Promise<Some> {
+    const [resolved] = await this.resolveAll(accountId, [request]);
+    return resolved ?? request;
   }
 
-  /** Also reports logos and fonts that don't exist. */
-  async resolveAll<Some extends StyledForm>(accountId: string, forms: readonly Some[]): Promise<readonly Some[]> {
-    const resolved = await this.#withLogos(accountId, forms, await this.#withStyles(accountId, forms));
-    return await this.#fonts.checkAll(accountId, resolved);
+  /** Looks up the names of all requests together: those of styles, and then those of fonts and logos, which styles also name. */
+  async resolveAll<Some extends ReadFields>(accountId: string, requests: readonly Some[]): Promise<readonly Some[]> {
+    const find = await this.#find(accountId, new Set(requests.flatMap(referencesIn)));
+    const resolved = requests.map((request) => withSavedStyles(request, find));
+    const named = resolved.map(({ values }, index) => filesIn(values, must(requests[index], 'the request').values));
+    const missing = await this.#missingFiles(accountId, named);
+    return resolved.map((one, index) => ({ ...one, faults: [...one.faults, ...(missing[index] ?? [])] }));
   }
 
-  /** Reports logos that don't exist, where the name of one was sent. */
-  async #withLogos<Some extends StyledForm>(
-    accountId: string,
-    forms: readonly Some[],
-    resolved: readonly Some[],
-  ): Promise<readonly Some[]> {
-    const missing = await this.#missingLogos(accountId, new Set(resolved.flatMap((form) => logoIdIn(form) ?? [])));
-    if (missing.size === 0) return resolved;
-    return resolved.map((form, index) => {
-      const id = logoIdIn(form);
-      const fault = id === undefined ? undefined : missing.get(id);
-      if (fault === undefined) return form;
-      const isSent = logoIdIn(must(forms[index], 'the form')) === id;
-      return { ...form, faults: [...form.faults, { ...fault, pointer: isSent ? '#/style/logo/id' : '#/style' }] };
-    });
-  }
-
-  async #missingLogos(accountId: string, ids: ReadonlySet<string>): Promise<ReadonlyMap<string, FieldFault>> {
-    const missing = new Map<string, FieldFault>();
-    for (const id of ids) {
-      for (const fault of await this.#logos.faultsOf(accountId, id, '#/style')) missing.set(id, fault);
-    }
-    return missing;
-  }
-
-  /** Looks up the names of all forms together. */
-  async #withStyles<Some extends StyledForm>(accountId: string, forms: readonly Some[]): Promise<readonly Some[]> {
-    const references = new Set(forms.flatMap((form) => [...referencesIn(form)]));
+  async #find(accountId: string, references: ReadonlySet<string>): Promise<FindStyle> {
     const wanted = [...references].flatMap((reference) => parseReference(reference) ?? []);
-    if (wanted.length === 0) return forms;
-    const found = await this.#styles.use(accountId, wanted);
+    const found = wanted.length === 0 ? new Map<string, StyleVersion>() : await this.#styles.use(accountId, wanted);
     const isMissing = [...references].some((reference) => !found.has(reference));
     const names = isMissing ? (await this.list(accountId)).map(({ name }) => name) : [];
-    return forms.map((form) =>
-      withSavedStyles(form, (reference, pointer) => {
-        const version = found.get(reference);
-        return version === undefined ? missingStyle(reference, names, pointer) : styleOf(version);
-      }),
-    );
+    return (reference, pointer) => {
+      const version = found.get(reference);
+      return version === undefined ? missingStyle(reference, names, pointer) : styleOf(version);
+    };
+  }
+
+  /** The faults of each list of files. */
+  async #missingFiles(accountId: string, lists: readonly (readonly NamedFile[])[]): Promise<FieldFault[][]> {
+    const known = lists.flat().length === 0 ? new Set() : await this.#files.ids(accountId);
+    return lists.map((files) => files.filter(({ id }) => !known.has(id)).map(missingFile));
   }
 }
 
@@ -138,10 +118,6 @@ function check(name: string, fields: Readonly<Record<string, unknown>>, found: r
   if (first === undefined) return style;
   const summary = faults.length === 1 ? first.detail : `The style has ${faults.length} errors.`;
   throw new AppError('invalid_fields', summary, { faults });
-}
-
-function logoOf({ logo }: Readonly<Record<string, unknown>>): string | undefined {
-  return logoIdIn({ fields: [{ name: 'style', value: { logo } }], isJson: true, faults: [] });
 }
 
 function notFound(): AppError {

@@ -29,12 +29,11 @@ export interface Form {
 }
 
 /** The fields of a request, each with a value of its own type, not checked yet. */
-export interface ReadFields {
+export interface ReadFields extends Omit<Form, 'fields' | 'isJson'> {
   /** Undefined where a field couldn't be read, which has been reported. */
   readonly values: Readonly<Partial<Record<FieldName, unknown>>>;
   /** The texts of a form, for messages. */
   readonly texts: Readonly<Partial<Record<FieldName, string>>>;
-  readonly faults: readonly FieldFault[];
   /** True if the request has a field that doesn't exist. */
   readonly hasUnknown: boolean;
   /** True if `asset` was sent as text. It has been reported, and the request needs nothing instead of it. */
@@ -48,8 +47,9 @@ const REPORTED = { text: '-' };
 /** Fields whose text is kept as it is. */
 const VERBATIM: ReadonlySet<string> = new Set<FieldName>(['text', 'captions']);
 
-export function readFields({ fields, isJson = false, allowed = RENDER_FIELDS, faults: found }: Form): ReadFields {
-  const faults = [...found];
+export function readFields({ fields, isJson = false, ...form }: Form): ReadFields {
+  const { allowed = RENDER_FIELDS } = form;
+  const faults = [...form.faults];
   const sent = new Map<string, unknown[]>();
   for (const { name, value } of fields) {
     if (value !== null) sent.set(name, [...(sent.get(name) ?? []), value]);
@@ -79,7 +79,7 @@ export function readFields({ fields, isJson = false, allowed = RENDER_FIELDS, fa
     else values[name] = isText ? typedValue(name, text, allowed[name] as Schema, faults) : text;
     if (name === 'overlays' && isObject(values[name])) values[name] = [values[name]];
   }
-  return { values, texts, faults, hasUnknown: unknown.length > 0, hasTextAsset, sent: new Set(sent.keys()) };
+  return { ...form, values, texts, faults, hasUnknown: unknown.length > 0, hasTextAsset, sent: new Set(sent.keys()) };
 }
 
 /** A blank field counts as absent, so a browser form with an empty input works. */

@@ -60,9 +60,13 @@ interface Delivery {
   readonly put?: PutRequest | undefined;
 }
 
-export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): CaptionForm {
-  const read = readFields(form);
-  const context = contextOf(form, read, checkUrl);
+export function parseForm(form: Form, checkUrl?: CheckUrl): CaptionForm {
+  return parseFields(readFields(form), checkUrl);
+}
+
+/** Parses a request whose fields have been read, and in which names stand for nothing else any more. */
+export function parseFields(read: ReadFields, checkUrl: CheckUrl = () => undefined): CaptionForm {
+  const context = contextOf(read, checkUrl);
   const faults = [...read.faults];
   const values = checkFields(context.sizeRequired === undefined ? withoutSize(read) : read, faults);
   for (const rule of RULES) for (const fault of rule(values, context)) if (fault) faults.push(fault);
@@ -72,7 +76,7 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
   const look = { style, safeArea, lang };
   const captions = isSpoken ? [] : captionsOf(values, faults);
   const overlays = withLook(captions, look, faults);
-  if (faults.length > 0) throw invalidFields(inOrder(faults, form.allowed ?? RENDER_FIELDS));
+  if (faults.length > 0) throw invalidFields(inOrder(faults, read.allowed ?? RENDER_FIELDS));
   return {
     overlays,
     captions,
@@ -88,12 +92,12 @@ export function parseForm(form: Form, checkUrl: CheckUrl = () => undefined): Cap
   };
 }
 
-function contextOf(form: Form, read: ReadFields, checkUrl: CheckUrl): RequestContext {
+function contextOf(read: ReadFields, checkUrl: CheckUrl): RequestContext {
   const { values, hasTextAsset, hasUnknown, sent } = read;
   const isMeant = (name: FieldName): boolean =>
-    name in values || form.faults.some(({ pointer }) => pointer === `#/${name}`);
-  const hasAsset = form.hasAsset || isMeant('asset_url') || hasTextAsset;
-  const isLayout = form.allowed !== undefined && 'duration' in form.allowed;
+    name in values || read.faults.some(({ pointer }) => pointer === `#/${name}`);
+  const hasAsset = read.hasAsset || isMeant('asset_url') || hasTextAsset;
+  const isLayout = read.allowed !== undefined && 'duration' in read.allowed;
   const isClip = !hasAsset && !isLayout && 'duration' in values;
   const lacksVideo = !hasAsset && !isLayout && !isClip && 'captions' in values;
   // Without a size, the unknown field was probably meant to be a file.
@@ -102,13 +106,13 @@ function contextOf(form: Form, read: ReadFields, checkUrl: CheckUrl): RequestCon
   const isFitted = hasAsset && 'fit' in values;
   const drawnOn = isClip ? 'clip' : 'canvas';
   return {
-    isUploaded: form.hasAsset,
+    isUploaded: read.hasAsset,
     hasAsset,
     isLayout,
     lacksVideo,
     sizeRequired: isCanvas ? 'when no asset is sent' : isFitted ? 'with fit' : undefined,
-    source: hasAsset ? form.assetKind : isLayout ? undefined : drawnOn,
-    allowsSpeech: form.allowsSpeech === true,
+    source: hasAsset ? read.assetKind : isLayout ? undefined : drawnOn,
+    allowsSpeech: read.allowsSpeech === true,
     sent,
     isMeant,
     checkUrl,

@@ -20,9 +20,6 @@ const DEFAULT_FIELDS = {
   max_lines: CAPTION_FIELDS.max_lines,
 } as const satisfies Readonly<Record<string, Json>>;
 
-type DefaultName = keyof typeof DEFAULT_FIELDS;
-const DEFAULT_NAMES = Object.keys(DEFAULT_FIELDS) as DefaultName[];
-
 export const SAVED_STYLE_FIELDS = { ...STYLE_FIELDS, logo: LOGO_FIELD, ...DEFAULT_FIELDS } as const;
 
 interface StyleDefaults {
@@ -85,10 +82,7 @@ export function captionPart(style: SavedStyle): CaptionStyle {
   return Object.fromEntries(Object.entries(style).filter(([name]) => name in STYLE_FIELDS));
 }
 
-/** The defaults as names and values. */
-export function defaultsOf(style: SavedStyle): readonly (readonly [DefaultName, string | number])[] {
-  return DEFAULT_NAMES.flatMap((name) => {
-    const value = style[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
+/** The fields of a request that the style has values for. */
+export function defaultsOf(style: SavedStyle): [string, unknown][] {
+  return Object.entries(style).filter(([name]) => name in DEFAULT_FIELDS);
 }

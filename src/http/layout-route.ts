@@ -7,7 +7,8 @@ import { quoteFor } from '../account/pricing.ts';
 import type { SavedLogos } from '../brand/saved-logos.ts';
 import type { SavedStyles } from '../brand/saved-styles.ts';
 import { wordCount } from '../caption/captions-field.ts';
-import { parseForm } from '../caption/form.ts';
+import { readFields } from '../caption/field-reader.ts';
+import { parseFields } from '../caption/form.ts';
 import { LAYOUT_FIELDS } from '../caption/request-fields.ts';
 import { assertWithin } from '../render/cover-recipe.ts';
 import { type Renderer, withLease } from '../dispatch/renderer.ts';
@@ -74,15 +75,8 @@ async function handle(
   const directory = workArea.lazyDirectory(randomUUID());
   try {
     const received = await receiveSmall(request, reply, { shutdown, maxBytes: MAX_BODY_BYTES });
-    const form = await styles.resolve(caller.accountId, received);
-    const {
-      overlays,
-      canvas,
-      strict,
-      duration,
-      output,
-      logo: requested,
-    } = parseForm({ ...form, allowed: LAYOUT_FIELDS });
+    const read = await styles.resolve(caller.accountId, readFields({ ...received, allowed: LAYOUT_FIELDS }));
+    const { overlays, canvas, strict, duration, output, logo: requested } = parseFields(read);
     if (duration !== undefined && output.at !== undefined) assertWithin(output.at, duration);
     const size = must(canvas, 'the size of the canvas');
     const further = Math.ceil(Math.max(overlays.length, wordCount(overlays)) / CAPTIONS_PER_REQUEST) - 1;

@@ -110,7 +110,7 @@ export async function openParts(
     access,
     storage,
     serviceBytes,
-    styles: new SavedStyles(store.styles, logos, fonts),
+    styles: new SavedStyles(store.styles, store.brandFiles),
     logos,
     brandFiles,
     workArea,

@@ -20,12 +20,12 @@ import {
 import type { Renders } from '../store/renders/renders.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import { refusalIn } from './charged-refusal.ts';
-import { asyncFingerprint, waitingFingerprint } from './fingerprint.ts';
+import { asyncFingerprint, batchFingerprint, waitingFingerprint } from './fingerprint.ts';
 import { afterOther, keyInFlight, keyMismatch } from './key-in-use.ts';
 import { newRender } from './new-render.ts';
 import type { ParsedRequest, UnfetchedRequest } from './parse.ts';
 import { type PutTargets, targetOf } from './put-targets.ts';
-import type { ReceivedForm } from './received-form.ts';
+import type { ReadRequest } from './received-form.ts';
 import { MAX_BATCH } from './render-view.ts';
 import { storageError, storageLimitsOf } from '../limits/storage-limits.ts';
 import { asReplay } from './stored-request.ts';
@@ -47,14 +47,15 @@ export interface AsyncRequest {
   readonly renderId: string;
   readonly caller: Caller;
   readonly idempotencyKey: string | undefined;
-  readonly form: ReceivedForm;
+  readonly read: ReadRequest;
   readonly parsed: ParsedRequest | UnfetchedRequest;
   readonly signal: AbortSignal;
 }
 
 /** Requests that are accepted together, or not at all. */
-export interface AsyncBatch extends Pick<AsyncRequest, 'caller' | 'idempotencyKey' | 'form'> {
+export interface AsyncBatch extends Pick<AsyncRequest, 'caller' | 'idempotencyKey'> {
   readonly batchId: string;
+  readonly read: readonly ReadRequest[];
   readonly requests: readonly BatchedRequest[];
 }
 
@@ -82,12 +83,12 @@ export class RenderAcceptor {
 
   /** Returns the new render, or the one of an earlier request with the same idempotency key. */
   async accept(request: AsyncRequest): Promise<{ readonly render: RenderRecord; readonly isReplay: boolean }> {
-    const { renderId, caller, form, parsed, signal } = request;
+    const { renderId, caller, read, parsed, signal } = request;
     const { renders, storage, targets } = this.#options;
     const asset = assetOf(renderId, parsed);
     const { put } = parsed.delivery;
     const objects = [...(asset ? [asset.name] : []), ...(put ? [targetOf(renderId)] : [])];
-    if (asset) await storage.put(asset.name, must(form.asset, 'the uploaded file').path, signal);
+    if (asset) await storage.put(asset.name, must(read.asset, 'the uploaded file').path, signal);
     if (put) await targets.store(renderId, put, signal);
     const render = newRender(caller, renderId, { parsed, asset });
     const at = new Date();
@@ -102,10 +103,10 @@ export class RenderAcceptor {
     return { render: must(await renders.find({ accountId: caller.accountId }, id), 'the accepted render'), isReplay };
   }
 
-  async acceptBatch({ batchId, caller, idempotencyKey, form, requests }: AsyncBatch): Promise<AcceptedBatch> {
+  async acceptBatch({ batchId, caller, idempotencyKey, read, requests }: AsyncBatch): Promise<AcceptedBatch> {
     const { accountId, keyId, mode } = caller;
     const at = new Date();
-    const fingerprint = asyncFingerprint({ ...form, asset: undefined });
+    const fingerprint = batchFingerprint(read);
     const renders = requests.map(({ render }) => render);
     const objects = await this.#storeTargets(requests);
     const { id, isReplay } = await this.#add(caller, renders, {
@@ -142,12 +143,12 @@ export class RenderAcceptor {
    * charged.
    */
   async #addOrWait(
-    { caller, idempotencyKey, form, signal }: AsyncRequest,
+    { caller, idempotencyKey, read, signal }: AsyncRequest,
     render: NewRender,
     at: Date,
   ): Promise<Added> {
     if (idempotencyKey === undefined) return await this.#add(caller, [render], { at });
-    const idempotency = keyOf(caller, idempotencyKey, form);
+    const idempotency = keyOf(caller, idempotencyKey, read);
     return await afterOther(async () => await this.#tryAdd(caller, [render], { at, idempotency }), signal);
   }
 
@@ -201,8 +202,8 @@ interface Added {
   readonly isReplay: boolean;
 }
 
-function keyOf({ mode }: Caller, key: string, form: ReceivedForm): AcceptedKey {
-  const fingerprints = { fingerprint: asyncFingerprint(form), waitingFingerprint: waitingFingerprint(form) };
+function keyOf({ mode }: Caller, key: string, read: ReadRequest): AcceptedKey {
+  const fingerprints = { fingerprint: asyncFingerprint(read), waitingFingerprint: waitingFingerprint(read) };
   return { key: `${mode}:${key}`, ...fingerprints };
 }
 

@@ -2,6 +2,7 @@
 // could sign up with any address, or use the key of a web page, and have requests sent to other servers.
 
 import type { UrlFault } from '../caption/asset-url.ts';
+import type { ReadFields } from '../caption/field-reader.ts';
 import type { Keys } from '../store/accounts/keys.ts';
 import type { Users } from '../store/people/users.ts';
 import type { Caller } from '../account/caller.ts';
@@ -15,7 +16,7 @@ export interface CallerUrlRule {
   readonly keys: Pick<Keys, 'get'>;
 }
 
-const FIELDS: Readonly<Record<Purpose, string>> = { webhook: 'webhook_url', put: 'put_url' };
+const FIELDS = { webhook: 'webhook_url', put: 'put_url' } as const;
 
 const UNCONFIRMED: Readonly<Record<Purpose, UrlFault>> = {
   webhook: { code: 'forbidden_address', detail: 'Confirm your email address to receive webhooks.' },
@@ -27,15 +28,16 @@ const BROWSER_KEY: UrlFault = {
   detail: 'A key with allowed origins is for web pages and has no put_url. Use a key of your server.',
 };
 
+/** Looks up only what the URLs of the requests need. */
 export async function urlPolicyFor(
   rule: CallerUrlRule,
   caller: Pick<Caller, 'accountId' | 'keyId' | 'mode'>,
   policy: UrlPolicy,
-  fieldNames: readonly string[],
+  requests: readonly Pick<ReadFields, 'values'>[],
 ): Promise<UrlPolicy> {
   const faults = new Map<Purpose, UrlFault>();
   for (const purpose of ['webhook', 'put'] as const) {
-    if (!fieldNames.includes(FIELDS[purpose])) continue;
+    if (requests.every(({ values }) => values[FIELDS[purpose]] === undefined)) continue;
     if (purpose === 'put' && (await isBrowserKey(rule, caller))) faults.set(purpose, BROWSER_KEY);
     else if (!(await isConfirmed(rule, caller))) faults.set(purpose, UNCONFIRMED[purpose]);
   }

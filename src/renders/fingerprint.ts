@@ -1,49 +1,44 @@
 // Decides whether two requests with the same idempotency key are the same request.
 
 import { createHash } from 'node:crypto';
+import { isObject } from '../caption/check.ts';
 import { publicPartOf } from '../caption/put-fields.ts';
-import type { ReceivedForm } from './received-form.ts';
+import type { ReadRequest } from './received-form.ts';
 
-type RequestContent = Pick<ReceivedForm, 'fields' | 'asset'>;
-
-/** Returns the same fingerprint for fields in any order. It covers the bytes of the asset. */
-export function fingerprint({ fields, asset }: RequestContent): string {
-  const counted = fields.filter(({ name }) => name !== 'put_headers');
-  const pairs = counted.map(({ name, value }) => JSON.stringify([name, value], withoutSignature(name))).toSorted();
-  return createHash('sha256')
-    .update(JSON.stringify([pairs, asset?.sha256 ?? null]))
-    .digest('hex');
-}
-
-/**
- * Every try has a presigned URL with another signature, so neither its query nor `put_headers` count, which may have a part of
- * the signature. A batch has them in each request.
- */
-function withoutSignature(field: string): (key: string, value: unknown) => unknown {
-  return (key, value) => {
-    if (field === 'requests' && key === 'put_headers') return undefined;
-    return isPutUrl(field, key) && typeof value === 'string' ? publicPartOf(value) : value;
-  };
-}
-
-/** The value of the field is the second item of its pair. */
-function isPutUrl(field: string, key: string): boolean {
-  return field === 'put_url' ? key === '1' : field === 'requests' && key === 'put_url';
-}
+type RequestContent = Pick<ReadRequest, 'values' | 'asset'>;
 
 /**
  * The fingerprint is the same for `async` and for the `prefer` header, and different from that of a request that waits
  * for its render.
  */
-export function asyncFingerprint({ fields, asset }: RequestContent): string {
-  return fingerprint({ fields: [...withoutAsync(fields), { name: 'async', value: true }], asset });
+export function asyncFingerprint(request: RequestContent): string {
+  return hashOf(['async', contentOf(request)]);
 }
 
-/** Returns the fingerprint of the same request if it waited for its render. */
-export function waitingFingerprint({ fields, asset }: RequestContent): string {
-  return fingerprint({ fields: withoutAsync(fields), asset });
+export function batchFingerprint(requests: readonly RequestContent[]): string {
+  return hashOf(['batch', ...requests.map(contentOf)]);
 }
 
-function withoutAsync(fields: ReceivedForm['fields']): ReceivedForm['fields'] {
-  return fields.filter(({ name }) => name !== 'async');
+/** Returns the fingerprint of the same request if it waits for its render. */
+export function waitingFingerprint(request: RequestContent): string {
+  return hashOf(['waiting', contentOf(request)]);
+}
+
+/**
+ * Every try has a presigned URL with another signature, so neither the query of `put_url` nor `put_headers` count, which may
+ * have a part of the signature.
+ */
+function contentOf({ values, asset }: RequestContent): unknown {
+  const { async: _async, put_url: put, put_headers: _headers, ...others } = values;
+  return [others, put === undefined ? null : publicPartOf(put), asset?.sha256 ?? null];
+}
+
+/** The order of keys doesn't count. */
+function hashOf(content: unknown): string {
+  const json = JSON.stringify(content, (_key, value: unknown) =>
+    isObject(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  );
+  return createHash('sha256').update(json).digest('hex');
 }

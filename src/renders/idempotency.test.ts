@@ -16,7 +16,7 @@ import { ReplayCache } from './replay-cache.ts';
 import type { StoredResults } from './stored-results.ts';
 
 const HEADERS = { 'content-type': 'image/png', 'x-render-id': 'first' };
-const FORM = { fields: [{ name: 'text', value: 'a' }], hasAsset: false, asset: undefined, faults: [] };
+const READ = { values: { text: 'a' }, asset: undefined };
 
 let folder: string;
 let world: World;
@@ -58,7 +58,7 @@ function request(
   return {
     key: 'k',
     caller: { accountId, mode: changes.mode ?? 'live' } as Caller,
-    form: FORM,
+    read: READ,
     renderId,
     directory: {
       make: async () => void (await mkdir(directory, { recursive: true })),
@@ -111,8 +111,8 @@ describe('a repeated request', () => {
 
   it('a different request with the same key is refused', async () => {
     await keys.claim(request('first'));
-    const form = { ...FORM, fields: [{ name: 'text', value: 'b' }] };
-    expect(await codeOf(keys.claim(request('second', { form })))).toBe('idempotency_mismatch');
+    const read = { ...READ, values: { text: 'b' } };
+    expect(await codeOf(keys.claim(request('second', { read })))).toBe('idempotency_mismatch');
   });
 
   it('a test key and a live key never share an idempotency key', async () => {

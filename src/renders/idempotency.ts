@@ -9,9 +9,9 @@ import type { Remembered } from '../store/ledger/holds.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Caller } from '../account/caller.ts';
 import { refusalFacts, refusalIn, refusalOfProblem } from './charged-refusal.ts';
-import { asyncFingerprint, fingerprint } from './fingerprint.ts';
+import { asyncFingerprint, waitingFingerprint } from './fingerprint.ts';
 import { afterOther, keyInFlight, keyMismatch } from './key-in-use.ts';
-import type { ReceivedForm } from './received-form.ts';
+import type { ReadRequest } from './received-form.ts';
 import { parseResult } from './render-result.ts';
 import type { StoredResults } from './stored-results.ts';
 import type { ReplayCache } from './replay-cache.ts';
@@ -67,7 +67,7 @@ export interface IdempotencyOptions {
 export interface KeyedRequest {
   readonly key: string | undefined;
   readonly caller: Caller;
-  readonly form: ReceivedForm;
+  readonly read: Pick<ReadRequest, 'values' | 'asset'>;
   readonly renderId: string;
   readonly directory: LazyDirectory;
   readonly signal: AbortSignal;
@@ -93,12 +93,12 @@ export class IdempotencyKeys {
    * that was asynchronous is waited for: a client that repeats it without `async` wants the file.
    */
   async claim(request: KeyedRequest): Promise<IdempotentRequest> {
-    const { key, caller, form, renderId, directory, signal } = request;
+    const { key, caller, read, renderId, directory, signal } = request;
     if (key === undefined) return WITHOUT_KEY;
     // A test key gets other bytes, so its idempotency keys are kept apart.
     const slot: KeySlot = { accountId: caller.accountId, key: `${caller.mode}:${key}` };
     const claim = await afterOther(async () => {
-      const claimed = await this.#claim(slot, form, renderId);
+      const claimed = await this.#claim(slot, read, renderId);
       return claimed.kind === 'rendering' ? undefined : claimed;
     }, signal);
     switch (claim.kind) {
@@ -171,8 +171,8 @@ export class IdempotencyKeys {
    * A caller that has received the last byte may repeat the request before the charge is on disk. The charge is only a
    * moment away, so the repeated request waits for the running delivery.
    */
-  async #claim({ accountId, key }: KeySlot, form: ReceivedForm, renderId: string): Promise<Claim> {
-    const prints = { fingerprint: fingerprint(form), asyncFingerprint: asyncFingerprint(form) };
+  async #claim({ accountId, key }: KeySlot, read: KeyedRequest['read'], renderId: string): Promise<Claim> {
+    const prints = { fingerprint: waitingFingerprint(read), asyncFingerprint: asyncFingerprint(read) };
     const claim = await this.#store.claim(accountId, key, prints, renderId);
     const delivery = this.#deliveries.get(nameOf({ accountId, key }));
     if (claim.kind !== 'in flight' || delivery === undefined) return claim;

@@ -2,14 +2,15 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../account/caller.ts';
+import { isObject } from '../caption/check.ts';
 import { typeName } from '../caption/quote.ts';
 import { AppError, type FieldFault } from '../errors.ts';
 import type { FetchPolicy } from '../fetch/fetch-policy.ts';
 import { must } from '../primitives/must.ts';
 import type { BatchedRequest } from './accept.ts';
 import { newRender } from './new-render.ts';
-import { parseRequest } from './parse.ts';
-import type { ReceivedForm } from './received-form.ts';
+import { parseRequest, readForm } from './parse.ts';
+import type { ReadRequest, ReceivedForm } from './received-form.ts';
 import { MAX_BATCH } from './render-view.ts';
 import type { SpeechCaptions } from './speech-captions.ts';
 
@@ -21,18 +22,18 @@ interface BatchRules {
 /** Throws one error with the faults of all requests. */
 export function parseBatch(
   { policy, speechCaptions }: BatchRules,
-  forms: readonly ReceivedForm[],
+  requests: readonly ReadRequest[],
   caller: Caller,
   batchId: string,
 ): BatchedRequest[] {
   const faults: FieldFault[] = [];
   const parsedRequests: BatchedRequest[] = [];
   // Lists sort renders of the same moment by id, the highest first, so a batch keeps the order of its requests.
-  const ids = forms
+  const ids = requests
     .map(() => randomUUID())
     .toSorted()
     .toReversed();
-  for (const [index, single] of forms.entries()) {
+  for (const [index, single] of requests.entries()) {
     if (single.faults.some(({ pointer }) => pointer === '#')) {
       faults.push(...single.faults.map((one) => ({ ...one, pointer: `#/requests/${index}` })));
       continue;
@@ -56,32 +57,18 @@ export function parseBatch(
   throw new AppError('invalid_fields', summary, { faults });
 }
 
-/** Each request as a form of its own. One that isn't an object is a form with that fault. */
-export function formsOf(requests: readonly unknown[]): readonly ReceivedForm[] {
-  return requests.map((item) => {
-    const form = { isJson: true, hasAsset: false, asset: undefined };
-    if (typeof item !== 'object' || item === null || Array.isArray(item)) {
-      const detail = `A request must be an object; got ${typeName(item)}.`;
-      return { ...form, fields: [], faults: [{ pointer: '#', code: 'wrong_type', detail }] };
-    }
-    const fields = Object.entries(item).map(([name, value]: [string, unknown]) => ({ name, value }));
-    return { ...form, fields, faults: [] };
+/** The requests of a batch, each with its fields read. One that isn't an object has no fields, and that fault. */
+export function readBatch(form: ReceivedForm): readonly ReadRequest[] {
+  return requestsOf(form).map((item) => {
+    const isValid = isObject(item);
+    const detail = `A request must be an object; got ${typeName(item)}.`;
+    const fields = Object.entries(isValid ? item : {}).map(([name, value]) => ({ name, value }));
+    const faults = isValid ? [] : [{ pointer: '#', code: 'wrong_type', detail } as const];
+    return readForm({ isJson: true, hasAsset: false, asset: undefined, fields, faults });
   });
 }
 
-/** Returns the same batch if its requests are as they were sent. */
-export function withRequests(
-  batch: ReceivedForm,
-  sent: readonly ReceivedForm[],
-  forms: readonly ReceivedForm[],
-): ReceivedForm {
-  if (forms.every((form, index) => form === sent[index])) return batch;
-  const requests = forms.map(({ fields }) => Object.fromEntries(fields.map(({ name, value }) => [name, value])));
-  return { ...batch, fields: [{ name: 'requests', value: requests }] };
-}
-
-/** The requests of a batch, not parsed yet. */
-export function requestsOf({ fields, isJson }: ReceivedForm): readonly unknown[] {
+function requestsOf({ fields, isJson }: ReceivedForm): readonly unknown[] {
   const unknown = fields.find(({ name }) => name !== 'requests');
   const requests = fields.find(({ name }) => name === 'requests')?.value;
   const isValid = isJson && Array.isArray(requests) && requests.length > 0 && requests.length <= MAX_BATCH;

@@ -1,7 +1,14 @@
 // Parses the received form. Faults of fields come before those of the asset.
 
-import type { Form } from '../caption/field-reader.ts';
-import { type CaptionForm, overlaysOf, parseForm, refuseBrandFiles, type RenderRequest } from '../caption/form.ts';
+import { type Form, readFields } from '../caption/field-reader.ts';
+import {
+  type CaptionForm,
+  overlaysOf,
+  parseFields,
+  parseForm,
+  refuseBrandFiles,
+  type RenderRequest,
+} from '../caption/form.ts';
 import { assertFormatFits, type RequestedOutput } from '../caption/format-field.ts';
 import type { Overlay } from '../caption/overlay.ts';
 import type { CheckUrl } from '../caption/request-rules.ts';
@@ -12,7 +19,7 @@ import { must } from '../primitives/must.ts';
 import type { BaseLayer } from '../render/compose.ts';
 import type { RequestType } from '../telemetry/metrics.ts';
 import type { FetchPolicy } from '../fetch/fetch-policy.ts';
-import type { ReceivedForm } from './received-form.ts';
+import type { ReadRequest, ReceivedForm } from './received-form.ts';
 import type { ReceivedFile } from '../media/receive-asset.ts';
 
 interface Captions extends Pick<RenderRequest, 'strict' | 'output' | 'delivery' | 'logo'> {
@@ -43,12 +50,17 @@ export interface UnfetchedRequest extends Captions {
   readonly assetUrl: URL;
 }
 
+/** Decodes the fields of a request with a key. Names are looked up before `parseRequest` checks the values. */
+export function readForm(form: ReceivedForm): ReadRequest {
+  return { ...readFields({ ...withKind(form), allowsSpeech: true }), asset: form.asset };
+}
+
 export function parseRequest(
-  form: ReceivedForm,
+  read: ReadRequest,
   policy: Pick<FetchPolicy, 'faultOf'>,
 ): ParsedRequest | UnfetchedRequest {
   const checkUrl: CheckUrl = (url, purpose) => policy.faultOf(url, purpose);
-  return prepare(parseForm({ ...withKind(form), allowsSpeech: true }, checkUrl), form.asset);
+  return prepare(parseFields(read, checkUrl), read.asset);
 }
 
 /** Turns an accepted request into what is rendered. */

@@ -1,16 +1,15 @@
 // The recipe of a preview: the overlay of an image, or that of one frame of a video. The video itself isn't uploaded, so the
 // page sends its duration.
 
+import type { ReadFields } from '../caption/field-reader.ts';
 import { wordCount } from '../caption/captions-field.ts';
-import { parseForm, refuseBrandFiles } from '../caption/form.ts';
+import { parseFields, refuseBrandFiles } from '../caption/form.ts';
 import type { Overlay } from '../caption/overlay.ts';
 import type { RequestedLogo } from '../caption/logo.ts';
-import { LAYOUT_FIELDS } from '../caption/request-fields.ts';
 import { AppError } from '../errors.ts';
 import { must } from '../primitives/must.ts';
 import type { RecipeLogo } from '../render/logo.ts';
 import { composeMomentRecipe, composeTransparentRecipe, type TransparentRecipe } from '../render/recipe.ts';
-import type { ReceivedForm } from './received-form.ts';
 
 const MAX_PREVIEWED_CUES = 100;
 const MAX_PREVIEWED_WORDS = 1_000;
@@ -20,11 +19,11 @@ type LoadLogo = (requested: RequestedLogo | undefined) => Promise<RecipeLogo | u
 
 /** `query.at` is the time of the frame in milliseconds. The default is the first frame. Visitors without an account have no logos and fonts. */
 export async function composePreview(
-  form: ReceivedForm,
+  read: ReadFields,
   query: unknown,
   loadLogo?: LoadLogo,
 ): Promise<TransparentRecipe> {
-  const parsed = parseForm({ ...form, allowed: LAYOUT_FIELDS });
+  const parsed = parseFields(read);
   const { overlays, canvas, duration } = parsed;
   if (loadLogo === undefined) refuseBrandFiles(parsed);
   assertFewCues(overlays);

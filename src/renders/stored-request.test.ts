@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { must } from '../primitives/must.ts';
-import { parseRequest, prepare } from './parse.ts';
+import { parseRequest, prepare, readForm } from './parse.ts';
 import { asReplay, readRequest, storeRequest, webhookUrlIn } from './stored-request.ts';
 
 const SIZE = { width: 1080, height: 1920 };
@@ -19,7 +19,7 @@ function formOf(values: Readonly<Record<string, unknown>>) {
 }
 
 function parse(values: Readonly<Record<string, unknown>>) {
-  return parseRequest(formOf(values), { faultOf: () => undefined });
+  return parseRequest(readForm(formOf(values)), { faultOf: () => undefined });
 }
 
 describe('a stored request', () => {

@@ -14,7 +14,7 @@ import type { Caller } from '../../src/account/caller.ts';
 import { FetchPolicy } from '../../src/fetch/fetch-policy.ts';
 import { type DeliverDependencies, deliverLink, type RequestDelivery } from '../../src/http/overlay/deliver.ts';
 import type { OverlayContext } from '../../src/http/overlay/overlay-context.ts';
-import { parseRequest } from '../../src/renders/parse.ts';
+import { parseRequest, readForm } from '../../src/renders/parse.ts';
 import type { Upload } from '../../src/http/overlay/receive.ts';
 import { RenderAcceptor } from '../../src/renders/accept.ts';
 import { createKeyRoute } from '../../src/http/key-route.ts';
@@ -109,9 +109,10 @@ async function begin(database: TestDatabase): Promise<void> {
   const fields = Object.entries(FIELDS).map(([name, value]) => ({ name, value }));
   const upload = { fields, isJson: true, faults: [], hasAsset: false, asset: undefined } as unknown as Upload;
   app.post('/accept', async (request, reply) => {
-    const parsed = parseRequest(upload, new FetchPolicy('off', []));
+    const read = readForm(upload);
+    const parsed = parseRequest(read, new FetchPolicy('off', []));
     const { signal } = new AbortController();
-    const asked = { renderId: request.id, caller, idempotencyKey: undefined, form: upload, parsed, signal };
+    const asked = { renderId: request.id, caller, idempotencyKey: undefined, read, parsed, signal };
     sendAccepted(reply, { ...(await acceptor.accept(asked)), baseUrl: BASE });
     return reply;
   });
@@ -133,7 +134,7 @@ function finishedRequest(id: string, upload: Upload): RequestDelivery {
   const facts = { width: 64, height: 64, warnings: [], missingGlyphs: 0 };
   const headers = { 'content-type': 'image/png', 'content-disposition': `inline; filename="${id}.png"` };
   const finished = { file, bytes: 8, recipe: { kind: 'overlay' }, asset: undefined, facts, headers, durationMs: 5 };
-  const parsed = parseRequest(upload, new FetchPolicy('off', []));
+  const parsed = parseRequest(readForm(upload), new FetchPolicy('off', []));
   return {
     upload,
     parsed,

@@ -7,7 +7,7 @@ import type { Caller } from '../../src/account/caller.ts';
 import { AppError } from '../../src/errors.ts';
 import { must } from '../../src/primitives/must.ts';
 import { newRender } from '../../src/renders/new-render.ts';
-import { parseRequest } from '../../src/renders/parse.ts';
+import { parseRequest, readForm } from '../../src/renders/parse.ts';
 import { performRender } from '../../src/renders/perform-render.ts';
 import { accountOrder } from '../../src/renders/account-order.ts';
 import { FailedDecodes } from '../../src/limits/failed-decodes.ts';
@@ -77,7 +77,7 @@ export class Clients {
     let renderId: string | undefined;
     while (renderId === undefined) {
       renderId = await this.#call(async (server, id) => {
-        const parsed = parseRequest(form, { faultOf: () => undefined });
+        const parsed = parseRequest(readForm(form), { faultOf: () => undefined });
         const render = newRender(caller, id, { parsed });
         const idempotency = { key, fingerprint: key };
         const acceptance = await server.store.renders.accept([render], { limits: LIMITS, idempotency });
@@ -123,7 +123,7 @@ export class Clients {
     const isPut = random.whole(2) === 0;
     if (!isPut) this.waiting.set(renderId, render);
     const form = formOf('Hello', isPut ? { put_url: 'https://bucket.example/' } : {});
-    const parsed = parseRequest(form, { faultOf: () => undefined });
+    const parsed = parseRequest(readForm(form), { faultOf: () => undefined });
     if ('assetUrl' in parsed) return;
     const { signal } = new AbortController();
     const budgetMs = { image: 1e9, video: 1e9 };

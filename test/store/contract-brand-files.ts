@@ -32,6 +32,8 @@ export function brandFilesContract(world: () => World): void {
     expect(await brandFiles.find(mine, 'logo', 'logo_1')).toMatchObject(expected);
     expect(await brandFiles.find(mine, 'font', 'logo_1')).toBeUndefined();
     expect(await brandFiles.list(other, 'logo')).toEqual([]);
+    expect([...(await brandFiles.ids(mine))].toSorted()).toEqual(['font_1', 'logo_1']);
+    expect((await brandFiles.ids(other)).size).toBe(0);
     expect(await brandFiles.find(other, 'logo', 'logo_1')).toBeUndefined();
     expect(await brandFiles.findKept(other, 'logo', 'logo_1')).toBeUndefined();
     expect(await brandFiles.remove(other, 'logo', 'logo_1', ACTOR)).toBe(false);
@@ -81,6 +83,7 @@ export function brandFilesContract(world: () => World): void {
     expect(await brandFiles.remove(accountId, 'logo', 'logo_1', ACTOR)).toBe(true);
     expect(await brandFiles.remove(accountId, 'logo', 'logo_1', ACTOR)).toBe(false);
     expect(await brandFiles.find(accountId, 'logo', 'logo_1')).toBeUndefined();
+    expect((await brandFiles.ids(accountId)).size).toBe(0);
     expect(await brandFiles.list(accountId, 'logo')).toEqual([]);
     expect(await brandFiles.findKept(accountId, 'logo', 'logo_1')).toMatchObject({ id: 'logo_1' });
     world().pass(DAY);

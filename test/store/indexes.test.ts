@@ -73,6 +73,7 @@ async function useBrandFiles(accountId: string, { brandFiles }: Store): Promise<
   const logo = { id: 'logo_a', kind: 'logo', bytes: 3, sha256: 'a', facts: '{}' } as const;
   await brandFiles.add(accountId, logo, { ...LIMITS, files: 9 }, 'cli:x');
   await brandFiles.list(accountId, 'logo');
+  await brandFiles.ids(accountId);
   await brandFiles.find(accountId, 'logo', 'logo_a');
   await brandFiles.findKept(accountId, 'logo', 'logo_a');
   await brandFiles.orphans(['brand/logo_a']);

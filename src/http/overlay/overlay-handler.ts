@@ -1,5 +1,5 @@
 // The steps of an admitted request, from top to bottom:
-// receive -> resolve names of styles -> parse -> idempotency -> fetch -> the steps of every render, in renders/perform-render.ts -> send or store
+// receive -> read -> resolve names -> parse -> idempotency -> fetch -> the steps of every render, in renders/perform-render.ts -> send or store
 // An asynchronous request ends after `parse`. Its render is stored, and the runner takes the other steps.
 
 import { asAppError } from '../../errors.ts';
@@ -22,9 +22,11 @@ import {
   assertWebhookFits,
   type ParsedRequest,
   parseRequest,
+  readForm,
   requestTypeOf,
   type UnfetchedRequest,
 } from '../../renders/parse.ts';
+import type { ReadRequest } from '../../renders/received-form.ts';
 import { type ReceiveDependencies, receive, type Upload } from './receive.ts';
 import { performRender } from '../../renders/perform-render.ts';
 
@@ -48,9 +50,9 @@ export async function overlayHandler(dependencies: HandlerDependencies, context:
   const lease = dependencies.renderer.open(leaseRequestOf(dependencies, context));
   try {
     const upload = await receiveUpload(dependencies, context, lease);
-    const parsed = await parse(dependencies, context, upload);
-    if (parsed.delivery.isAsync) await accept(dependencies, context, upload, parsed);
-    else await replayOrRender(dependencies, context, { upload, parsed, lease });
+    const sent = await parse(dependencies, context, upload);
+    if (sent.parsed.delivery.isAsync) await accept(dependencies, context, upload, sent);
+    else await replayOrRender(dependencies, context, { upload, ...sent, lease });
   } finally {
     lease.close();
   }
@@ -71,50 +73,51 @@ function leaseRequestOf(
   };
 }
 
-/** With a lease, the upload ends early when the queue for its kind is full. Names of saved styles end here. */
+/** With a lease, the upload ends early when the queue for its kind is full. */
 async function receiveUpload(
   dependencies: HandlerDependencies,
   context: OverlayContext,
   lease: Lease | undefined,
 ): Promise<Upload> {
-  const { accountId, plan } = context.caller;
-  const { limits } = plan;
-  const upload = await receive(dependencies, context, lease ? limits : asyncLimits(limits), {
+  const { limits } = context.caller.plan;
+  return await receive(dependencies, context, lease ? limits : asyncLimits(limits), {
     hash: context.idempotencyKey !== undefined,
     isAsync: lease === undefined,
     onKind: (kind) => lease?.choose(kind),
   });
-  return await dependencies.styles.resolve(accountId, upload);
 }
 
-async function parse(
-  dependencies: HandlerDependencies,
-  context: OverlayContext,
-  upload: Upload,
-): Promise<ParsedRequest | UnfetchedRequest> {
-  const { fetcher } = dependencies;
-  const fieldNames = upload.fields.map(({ name }) => name);
-  const parsed = parseRequest(upload, await urlPolicyFor(dependencies, context.caller, fetcher.policy, fieldNames));
+interface SentRequest {
+  /** The values of the fields, which an idempotency key compares. */
+  readonly read: ReadRequest;
+  readonly parsed: ParsedRequest | UnfetchedRequest;
+}
+
+/** Names of saved styles end here. */
+async function parse(dependencies: HandlerDependencies, context: OverlayContext, upload: Upload): Promise<SentRequest> {
+  const { fetcher, styles } = dependencies;
+  const { caller } = context;
+  const read = await styles.resolve(caller.accountId, readForm(upload));
+  const parsed = parseRequest(read, await urlPolicyFor(dependencies, caller, fetcher.policy, [read]));
   context.type = requestTypeOf(parsed);
-  dependencies.speechCaptions.assertAvailable(context.caller, parsed);
-  return parsed;
+  dependencies.speechCaptions.assertAvailable(caller, parsed);
+  return { read, parsed };
 }
 
 async function accept(
   { acceptor, links }: HandlerDependencies,
   { caller, idempotencyKey, request, reply, lifetime: { signal } }: OverlayContext,
-  form: Upload,
-  parsed: ParsedRequest | UnfetchedRequest,
+  { asset }: Upload,
+  sent: SentRequest,
 ): Promise<void> {
   links.assertAsyncAvailable(request);
-  await form.asset?.save?.();
-  const accepted = await acceptor.accept({ renderId: request.id, caller, idempotencyKey, form, parsed, signal });
+  await asset?.save?.();
+  const accepted = await acceptor.accept({ renderId: request.id, caller, idempotencyKey, ...sent, signal });
   sendAccepted(reply, { ...accepted, baseUrl: links.baseUrlFor(request) });
 }
 
-interface WaitingRequest {
+interface WaitingRequest extends SentRequest {
   readonly upload: Upload;
-  readonly parsed: ParsedRequest | UnfetchedRequest;
   readonly lease: Lease;
 }
 
@@ -125,14 +128,14 @@ async function replayOrRender(
 ): Promise<void> {
   const { caller, idempotencyKey, request, directory, lifetime } = context;
   const { links, idempotency } = dependencies;
-  const { upload, parsed } = waiting;
+  const { read, parsed } = waiting;
   assertWebhookFits(parsed);
   if (parsed.delivery.isLink) links.assertAvailable(request);
   if (parsed.delivery.put) links.assertPutAvailable(request);
   const claim = await idempotency.claim({
     key: idempotencyKey,
     caller,
-    form: upload,
+    read,
     renderId: request.id,
     directory,
     signal: lifetime.signal,

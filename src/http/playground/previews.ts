@@ -6,7 +6,9 @@ import { GUEST_MAX_SIDE, UNMARKED_PREVIEWS_PER_HOUR, UNMARKED_SIDE } from '../..
 import type { PlanLimits } from '../../account/plans.ts';
 import type { SavedLogos } from '../../brand/saved-logos.ts';
 import type { SavedStyles } from '../../brand/saved-styles.ts';
+import { readFields } from '../../caption/field-reader.ts';
 import type { Overlay } from '../../caption/overlay.ts';
+import { LAYOUT_FIELDS } from '../../caption/request-fields.ts';
 import { pageWords } from '../../caption/words/timed-words.ts';
 import { toWebVtt } from '../../caption/words/webvtt.ts';
 import type { Lease } from '../../dispatch/renderer.ts';
@@ -76,10 +78,11 @@ async function recipeFor(
   { query }: FastifyRequest,
   upload: ReceivedForm,
 ): Promise<TransparentRecipe> {
-  if (member === undefined) return await composePreview(upload, query);
+  const sent = readFields({ ...upload, allowed: LAYOUT_FIELDS });
+  if (member === undefined) return await composePreview(sent, query);
   const { accountId } = member;
-  const form = await styles.resolve(accountId, upload);
-  return await composePreview(form, query, async (requested) => await logos.load(accountId, requested));
+  const read = await styles.resolve(accountId, sent);
+  return await composePreview(read, query, async (requested) => await logos.load(accountId, requested));
 }
 
 /** A preview in full size, or any number of them, would be the result itself. */

@@ -9,7 +9,7 @@ import { AppError } from '../../errors.ts';
 import type { AssetFetcher } from '../../fetch/asset-fetcher.ts';
 import type { RenderAcceptor } from '../../renders/accept.ts';
 import { REPLAYED } from '../../renders/idempotency.ts';
-import { formsOf, parseBatch, requestsOf, withRequests } from '../../renders/parse-batch.ts';
+import { parseBatch, readBatch } from '../../renders/parse-batch.ts';
 import type { SpeechCaptions } from '../../renders/speech-captions.ts';
 import { cancelRender, deleteEnded } from '../../renders/render-actions.ts';
 import { BATCHES_PATH, batchToJson, MAX_BATCH } from '../../renders/render-view.ts';
@@ -73,14 +73,10 @@ async function create(
     shutdown: dependencies.shutdown,
     advice: 'Send the batch as application/json.',
   });
-  const requests = requestsOf(received);
-  const fieldNames = requests.flatMap((item) => Object.keys(item ?? {}));
-  const policy = await urlPolicyFor(dependencies, caller, dependencies.fetcher.policy, fieldNames);
-  const sent = formsOf(requests);
-  const forms = await dependencies.styles.resolveAll(caller.accountId, sent);
-  const parsed = parseBatch({ policy, speechCaptions: dependencies.speechCaptions }, forms, caller, request.id);
-  const form = withRequests(received, sent, forms);
-  const batch = { batchId: request.id, caller, idempotencyKey, form, requests: parsed };
+  const read = await dependencies.styles.resolveAll(caller.accountId, readBatch(received));
+  const policy = await urlPolicyFor(dependencies, caller, dependencies.fetcher.policy, read);
+  const requests = parseBatch({ policy, speechCaptions: dependencies.speechCaptions }, read, caller, request.id);
+  const batch = { batchId: request.id, caller, idempotencyKey, read, requests };
   const accepted = await acceptor.acceptBatch(batch);
   reply.code(202).headers({
     location: `${BATCHES_PATH}/${accepted.batchId}`,

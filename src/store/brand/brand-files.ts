@@ -93,6 +93,12 @@ export class BrandFiles {
     return (await this.#engine.all(sql, { accountId, kind })).map(toFile);
   }
 
+  /** Returns the ids of all fonts and logos that new requests can use. */
+  async ids(accountId: string): Promise<ReadonlySet<string>> {
+    const sql = 'select id from brand_files where account_id = :accountId and deleted_at is null';
+    return new Set((await this.#engine.all(sql, { accountId })).map((row) => text(row, 'id')));
+  }
+
   async find(accountId: string, kind: BrandFileKind, id: string): Promise<BrandFile | undefined> {
     const row = await first(this.#engine, `select ${COLUMNS} from brand_files where id = :id and ${OWN}`, {
       accountId,
