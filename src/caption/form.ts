@@ -171,7 +171,12 @@ function cueOptions(values: RequestValues): CueOptions {
 function deliveryOf(values: RequestValues): Delivery {
   const { async: isAsync = false, deliver, webhook_url: webhook, put_url: url, put_headers: sent = {} } = values;
   const headers = Object.fromEntries(Object.entries(sent).map(([name, value]) => [name.toLowerCase(), value]));
-  return { isAsync, isLink: isAsync || deliver === 'url', webhookUrl: webhook?.href, put: url && { url, headers } };
+  return {
+    isAsync,
+    isLink: isAsync || deliver === 'url',
+    webhookUrl: webhook?.href,
+    put: url && { url: url.href, headers },
+  };
 }
 
 function outputOf(values: RequestValues, source: OutputSource | undefined): RequestedOutput {

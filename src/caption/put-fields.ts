@@ -2,7 +2,7 @@
 
 export interface PutRequest {
   /** Its query is a secret, because it gives access to the caller's bucket. */
-  readonly url: URL;
+  readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 

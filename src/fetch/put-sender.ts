@@ -60,7 +60,8 @@ export class PutSender {
    * Throws when the signal is aborted, the file can't be read, or the settings forbid the URL. Every other failure is the
    * receiver's, and part of the outcome.
    */
-  async send({ url, headers }: PutRequest, file: PutFile, signal: AbortSignal): Promise<PutOutcome> {
+  async send({ url: href, headers }: PutRequest, file: PutFile, signal: AbortSignal): Promise<PutOutcome> {
+    const url = new URL(href);
     const { policy, dnsServers, userAgent, times } = this.#options;
     const upload = new Upload(file, { ...TIMES, ...times }, url.host);
     const onAbort = (): void => upload.abort(signal.reason);

@@ -34,7 +34,7 @@ export function newRender(caller: Caller, id: string, { parsed, asset, batchId }
     plan: plan.name,
     period: subscription.period,
     renews: subscription.renews,
-    ...(put && { target: targetOf(id), receiver: put.url.origin }),
+    ...(put && { target: targetOf(id), receiver: new URL(put.url).origin }),
     maxRunning: isFetched ? Math.min(plan.concurrentRenders, MAX_FETCHES_PER_ACCOUNT) : plan.concurrentRenders,
   };
 }

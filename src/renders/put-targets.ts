@@ -27,14 +27,14 @@ export class PutTargets {
     this.#options = options;
   }
 
-  async store(renderId: string, { url, headers }: PutRequest, signal?: AbortSignal): Promise<void> {
+  async store(renderId: string, put: PutRequest, signal?: AbortSignal): Promise<void> {
     const { storage, workArea } = this.#options;
     const name = targetOf(renderId);
     const directory = workArea.lazyDirectory(`target-${renderId}`);
     try {
       await directory.make();
       const file = directory.file('target');
-      await writeFile(file, JSON.stringify({ url: url.href, headers })).catch(rethrowAsStorageError);
+      await writeFile(file, JSON.stringify(put)).catch(rethrowAsStorageError);
       await storage.put(name, file, signal);
     } finally {
       await directory.remove();
@@ -45,7 +45,6 @@ export class PutTargets {
   async read(name: string): Promise<PutRequest | undefined> {
     const object = await this.#options.storage.get(name);
     if (object === undefined) return undefined;
-    const { url, headers } = targetSchema.parse(JSON.parse(await textOf(object.body).catch(rethrowAsStorageError)));
-    return { url: new URL(url), headers };
+    return targetSchema.parse(JSON.parse(await textOf(object.body).catch(rethrowAsStorageError)));
   }
 }

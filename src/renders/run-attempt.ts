@@ -23,7 +23,7 @@ import { destinationIn } from './asset-destination.ts';
 import { performRender } from './perform-render.ts';
 import type { KeptTranscript } from './speech-captions.ts';
 import type { StoredResults } from './stored-results.ts';
-import { readRequest, type StoredRequest, writeRequest } from './stored-request.ts';
+import { type StoredRequest, writeRequest } from './stored-request.ts';
 
 export interface AttemptDependencies extends AccountServices {
   readonly accounts: Pick<Accounts, 'find'>;
@@ -56,7 +56,7 @@ export interface AttemptListener {
 /** Returns the stored result. The change of the row decides whether it counts. */
 export async function runAttempt(
   dependencies: AttemptDependencies,
-  claim: ClaimedRender,
+  { stored, ...claim }: ClaimedRender & { readonly stored: StoredRequest },
   signal: AbortSignal,
   listener: AttemptListener,
 ): Promise<RenderSuccess> {
@@ -68,7 +68,6 @@ export async function runAttempt(
     const caller = await callerOf(dependencies, claim.render);
     // An account without room for a single byte needs no fetch and no worker.
     await results.assertRoom(caller, 1, 'result');
-    const stored = readRequest(claim.render.request, claim.render.asset !== undefined);
     const parsed = await loadRequest(dependencies, claim.render, { caller, directory, disk, signal, stored });
     listener.onLoaded();
     const lease: LeaseRequest = {

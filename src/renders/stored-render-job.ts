@@ -10,7 +10,7 @@ import type { Renders } from '../store/renders/renders.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { type JobControl, type LeasedJob, LeaseLost } from './leased-runner.ts';
 import { type AttemptDependencies, runAttempt } from './run-attempt.ts';
-import { isFromSpeech } from './stored-request.ts';
+import { readRequest, type StoredRequest } from './stored-request.ts';
 
 export interface StoredRenderJobDependencies extends AttemptDependencies {
   readonly renders: Renders;
@@ -35,6 +35,8 @@ export class StoredRenderJob implements LeasedJob {
   readonly #dependencies: StoredRenderJobDependencies;
   readonly #claim: ClaimedRender;
   readonly #onRoom: () => void;
+  /** Undefined until the request has been read, once per attempt. */
+  #stored: StoredRequest | undefined;
   #progress = 0;
   #deadline: NodeJS.Timeout | undefined;
 
@@ -84,7 +86,10 @@ export class StoredRenderJob implements LeasedJob {
   }
 
   async #render(control: JobControl): Promise<RenderSuccess> {
-    return await runAttempt(this.#dependencies, this.#claim, control.signal, {
+    const { request, asset } = this.#claim.render;
+    const stored = readRequest(request, asset !== undefined);
+    this.#stored = stored;
+    return await runAttempt(this.#dependencies, { ...this.#claim, stored }, control.signal, {
       onLoaded: () => {
         if (!this.isFetching) return;
         this.isFetching = false;
@@ -191,7 +196,7 @@ export class StoredRenderJob implements LeasedJob {
   /** A transcription counts against the account unless its render is charged. */
   async #endTranscript(isCharged: boolean): Promise<void> {
     const { render } = this.#claim;
-    if (isFromSpeech(render.request)) await this.#dependencies.speechCaptions.end(render, this.id, isCharged);
+    if (this.#stored?.request.speech) await this.#dependencies.speechCaptions.end(render, this.id, isCharged);
   }
 
   /** Neither a shutdown nor unavailable workers nor a storage that is unavailable or full can be the fault of the render. */

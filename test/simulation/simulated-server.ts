@@ -37,7 +37,7 @@ export interface Surroundings {
 /** Every file goes to the same URL, because a receiver of the simulation keeps none. */
 const TARGETS = {
   store: async () => undefined,
-  read: async () => ({ url: new URL('https://bucket.example/'), headers: {} }),
+  read: async () => ({ url: 'https://bucket.example/', headers: {} }),
 } as unknown as PutTargets;
 
 /** There is one set of metrics, because creating it takes longer than a simulated minute. */
