@@ -1,8 +1,6 @@
 // Entry point of the library: the renderer of the API without a server, a store or settings. It decodes in the calling
 // process. For untrusted files, use the server, which runs decoders in a sandbox.
 
-import { randomUUID } from 'node:crypto';
-import { readFile, rename, rm } from 'node:fs/promises';
 import type { Form } from './caption/field-reader.ts';
 import type { FitMode } from './caption/fit.ts';
 import { type CaptionForm, parseForm, refuseBrandFiles } from './caption/form.ts';
@@ -11,16 +9,16 @@ import type { ColorSpace, FormatOf } from './caption/output-format.ts';
 import { RENDER_FIELDS } from './caption/request-fields.ts';
 import type { SafeAreaName } from './caption/safe-area.ts';
 import type { RequestedStyle } from './caption/style.ts';
-import { AppError } from './errors.ts';
-import { probeStill } from './media/probe-still.ts';
-import { isVideoFormat, sniff, type VideoFormat } from './media/sniff.ts';
-import { isAnimationFile, sniffFile } from './media/sniff-file.ts';
-import { must } from './primitives/must.ts';
-import { composeImageRecipe, composeTransparentRecipe, DEFAULT_IMAGE_LIMITS } from './render/recipe.ts';
-import { type Rendered, type RenderFacts, renderOnImage, renderTransparent } from './render/render.ts';
-import { createRenderTools, type RenderTools } from './render/renderer-tools.ts';
+import {
+  renderClipLocally,
+  renderCoverLocally,
+  renderImageLocally,
+  renderOverlayLocally,
+  renderVideoLocally,
+} from './render/render-locally.ts';
+import type { Rendered, RenderFacts } from './render/render.ts';
 import type { VideoFacts } from './render/video.ts';
-import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, type VideoLimits } from './render/video-recipe.ts';
+import type { VideoLimits } from './render/video-recipe.ts';
 
 export type { ErrorCode } from './error-table.ts';
 export { AppError as StorybarError, type FieldFault } from './errors.ts';
@@ -97,18 +95,7 @@ export async function renderImage(
   captions: Captions,
   options: ImageOptions = {},
 ): Promise<Rendered> {
-  const { overlays, output } = parse(captions, options, 'image');
-  const bytes = typeof asset === 'string' ? await readFile(asset) : asset;
-  const format = sniff(bytes);
-  if (format === undefined || isVideoFormat(format)) {
-    throw new AppError(
-      'unsupported_asset',
-      "The asset isn't a JPEG, PNG, WebP, HEIC, AVIF or GIF image. The format is detected from the content, not from the name.",
-    );
-  }
-  const limits = { imagePixels: options.maxPixels ?? DEFAULT_IMAGE_LIMITS.imagePixels };
-  const recipe = composeImageRecipe(await probeStill(bytes, format), overlays, limits, { output });
-  return await renderOnImage(recipe, bytes, sharedTools(), options.signal);
+  return await renderImageLocally(parse(captions, options, 'image'), asset, options);
 }
 
 export interface VideoOptions extends LookOptions {
@@ -143,33 +130,7 @@ export async function renderVideo(
   captions: Captions,
   options: VideoOptions = {},
 ): Promise<VideoFacts> {
-  const { overlays, output: requested } = parse(captions, options, 'video');
-  const format = await videoFormatOf(asset);
-  const limits = { ...DEFAULT_VIDEO_LIMITS, ...options.limits };
-  // Imported on demand, so that programs that caption only images never load the video libraries.
-  const [{ probeVideo }, { renderOnVideo }] = await Promise.all([
-    import('./media/video/probe/probe.ts'),
-    import('./render/video.ts'),
-  ]);
-  const probe = probeVideo(asset, format, { maxSide: limits.videoSide });
-  const recipe = composeVideoRecipe(probe, overlays, limits, requested);
-  return await writeWhole(output, async (file) => await renderOnVideo(recipe, asset, file, sharedTools(), options));
-}
-
-/**
- * The output is written to a temporary file and then renamed, so that a failed render leaves no file, and `output` may be the
- * asset itself.
- */
-async function writeWhole<Facts>(output: string, write: (file: string) => Promise<Facts>): Promise<Facts> {
-  const unfinished = `${output}.${randomUUID()}.part`;
-  try {
-    const facts = await write(unfinished);
-    await rename(unfinished, output);
-    return facts;
-  } catch (error) {
-    await rm(unfinished, { force: true });
-    throw error;
-  }
+  return await renderVideoLocally(parse(captions, options, 'video'), asset, output, options);
 }
 
 export interface ClipOptions extends LookOptions {
@@ -191,41 +152,12 @@ export async function renderCaptionClip(
   captions: Captions,
   options: ClipOptions,
 ): Promise<RenderFacts> {
-  const { overlays, output: requested } = parse(captions, { ...options, ...size });
-  const clip = must(requested.clip, 'the length of a transparent video');
-  const limits = { ...DEFAULT_VIDEO_LIMITS, ...options.limits };
-  const [{ renderClip }, { composeClipRecipe }] = await Promise.all([
-    import('./render/clip.ts'),
-    import('./render/clip-recipe.ts'),
-  ]);
-  const recipe = composeClipRecipe(size, overlays, limits, { ...requested, clip });
-  return await writeWhole(output, async (file) => await renderClip(recipe, file, sharedTools(), options));
+  return await renderClipLocally(parse(captions, { ...options, ...size }), output, options);
 }
 
 /** Returns the frame of a video at a time, in seconds from the first frame, as an image with the caption bars that it shows. */
 export async function renderCover(asset: string, captions: Captions, options: CoverOptions): Promise<Rendered> {
-  const { overlays, output } = parse(captions, options, 'video');
-  const format = await videoFormatOf(asset);
-  const limits = { ...DEFAULT_VIDEO_LIMITS, ...options.limits };
-  const [{ probeVideo }, { renderCover: render }, { composeCoverRecipe }] = await Promise.all([
-    import('./media/video/probe/probe.ts'),
-    import('./render/cover.ts'),
-    import('./render/cover-recipe.ts'),
-  ]);
-  const recipe = composeCoverRecipe(probeVideo(asset, format, { maxSide: limits.videoSide }), overlays, limits, {
-    ...output,
-    at: options.at,
-  });
-  return await render(recipe, asset, sharedTools(), options.signal);
-}
-
-async function videoFormatOf(asset: string): Promise<VideoFormat> {
-  const format = (await isAnimationFile(asset)) ? 'animation' : await sniffFile(asset);
-  if (format !== undefined && isVideoFormat(format)) return format;
-  throw new AppError(
-    'unsupported_asset',
-    "The asset isn't an MP4, MOV, WebM or Matroska video, a GIF or an animated WebP. The format is detected from the content, not from the name.",
-  );
+  return await renderCoverLocally(parse(captions, options, 'video'), asset, options);
 }
 
 /**
@@ -237,8 +169,7 @@ export async function renderOverlay(
   captions: Captions,
   options: OverlayOptions = {},
 ): Promise<Rendered> {
-  const { overlays, output } = parse(captions, { ...options, ...size });
-  return await renderTransparent(composeTransparentRecipe(size, overlays, output), sharedTools());
+  return await renderOverlayLocally(parse(captions, { ...options, ...size }));
 }
 
 type RequestOptions = LookOptions & { readonly fit?: RequestedFit };
@@ -262,11 +193,4 @@ function parse(captions: Captions, options: RequestOptions, assetKind?: Form['as
 function captionsAsFields(captions: Captions): Readonly<Record<string, unknown>> {
   if (typeof captions === 'string') return { text: captions };
   return 'captions' in captions ? { ...captions } : { overlays: captions };
-}
-
-/** Fonts are loaded once per process, at the first render. */
-let tools: RenderTools | undefined;
-function sharedTools(): RenderTools {
-  tools ??= createRenderTools();
-  return tools;
 }

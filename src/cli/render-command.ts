@@ -2,28 +2,26 @@
 
 import { writeFile } from 'node:fs/promises';
 import type { FormField } from '../caption/field-reader.ts';
-import { parseForm } from '../caption/form.ts';
-import { assertFormatFits, type CaptionClip, formatFor, type RequestedOutput } from '../caption/format-field.ts';
+import { parseForm, refuseBrandFiles } from '../caption/form.ts';
+import { assertFormatFits, formatFor } from '../caption/format-field.ts';
 import { OUTPUT_FORMATS } from '../caption/output-format.ts';
 import { SAFE_AREA_MARGINS } from '../caption/safe-area.ts';
 import { HIGHLIGHTS } from '../caption/style.ts';
 import { FONT_NAMES } from '../caption/fonts.ts';
 import { STYLE_PRESETS } from '../caption/style-presets.ts';
 import { AppError } from '../errors.ts';
-import {
-  type Captions,
-  renderCaptionClip,
-  renderCover,
-  renderImage,
-  renderOverlay,
-  renderVideo,
-  type Rendered,
-  type LookOptions,
-  type VideoOptions,
-} from '../index.ts';
-import type { Size } from '../layout/geometry.ts';
 import { isVideoFormat } from '../media/sniff.ts';
 import { isAnimationFile, sniffFile } from '../media/sniff-file.ts';
+import {
+  type LocalRequest,
+  renderClipLocally,
+  renderCoverLocally,
+  renderImageLocally,
+  renderOverlayLocally,
+  renderVideoLocally,
+  type WriteOptions,
+} from '../render/render-locally.ts';
+import type { Rendered } from '../render/render.ts';
 import { CAPTION_OPTIONS, captionFields } from './caption-options.ts';
 import { withDownload } from './download.ts';
 import { UsageError } from './exit-codes.ts';
@@ -84,82 +82,38 @@ export async function renderCommand(args: string[]): Promise<void> {
   const { output, quiet: isQuiet = false, ...given } = values;
   const pairs = await captionFields(given, output);
   const fields = pairs.map(([name, value]): FormField => ({ name, value }));
-  const [, subtitles] = pairs.find(([name]) => name === 'captions') ?? [];
-  const form = parseForm({ fields, hasAsset: asset !== undefined, faults: [] });
-  const { overlays, canvas, output: requested } = form;
-  const [first] = overlays;
-  const place = { position: first?.position ?? null, lang: first?.lang ?? null };
-  const pages = { maxWords: countOf(values['max-words']), maxLines: countOf(values['max-lines']) };
-  const captions: Captions = subtitles === undefined ? overlays : { captions: subtitles, ...place, ...pages };
-  const look: LookOptions = {
-    safeArea: first?.safeArea ?? 'none',
-    ...(subtitles !== undefined && first?.style && { style: first.style }),
-  };
-  const job = { captions, look, requested, output, isQuiet };
+  const request = parseForm({ fields, hasAsset: asset !== undefined, faults: [] });
+  refuseBrandFiles(request);
+  const job = { request, output, isQuiet };
   if (asset !== undefined && /^https?:\/\//iu.test(asset)) {
     await withDownload(asset, async (file, name) => await renderFile(file, name, job));
     return;
   }
-  if (canvas && requested.clip) {
-    await captionClip(canvas, job, requested.clip);
-  } else if (canvas) {
-    const format = formatFor('canvas', requested);
-    const { extension } = OUTPUT_FORMATS[format];
-    await deliver(
-      await renderOverlay(canvas, captions, { ...look, format }),
-      output ?? `overlay.${extension}`,
-      isQuiet,
-    );
-  } else if (asset === undefined) throw new UsageError('give an image or a video, or --width and --height');
-  else await renderFile(asset, asset, job);
-}
-
-/** A field that was checked before. */
-function countOf(text: string | undefined): number | null {
-  return text === undefined || text.trim() === '' ? null : Number(text);
+  if (asset !== undefined) await renderFile(asset, asset, job);
+  else if (request.output.clip) await captionClip(job, request.output.clip.seconds);
+  else {
+    const { extension } = OUTPUT_FORMATS[formatFor('canvas', request.output)];
+    await deliver(await renderOverlayLocally(request), output ?? `overlay.${extension}`, isQuiet);
+  }
 }
 
 interface RenderArguments {
-  readonly captions: Captions;
-  readonly look: LookOptions;
-  readonly requested: RequestedOutput;
+  readonly request: LocalRequest;
   readonly output: string | undefined;
   readonly isQuiet: boolean;
 }
 
 /** `name` determines the default output file. */
-async function renderFile(
-  file: string,
-  name: string,
-  { captions, look, requested, output, isQuiet }: RenderArguments,
-): Promise<void> {
+async function renderFile(file: string, name: string, { request, output, isQuiet }: RenderArguments): Promise<void> {
   const source = await sourceOf(file);
-  assertFormatFits(requested, source);
-  const { at, quality } = requested;
-  if (at !== undefined) {
-    const image = formatFor('frame', requested);
-    const options = { ...look, at, format: image, ...(quality !== undefined && { quality }), ...sizeOf(requested) };
-    const { extension } = OUTPUT_FORMATS[image];
-    await deliver(await renderCover(file, captions, options), output ?? outputNextTo(name, extension), isQuiet);
-    return;
-  }
-  const format = formatFor(source, requested);
-  const { extension } = OUTPUT_FORMATS[format];
-  if (format === 'mp4') {
-    await captionVideo(
-      file,
-      captions,
-      { ...look, ...sizeOf(requested), isQuiet },
-      output ?? outputNextTo(name, extension),
-    );
-    return;
-  }
-  const options = { ...look, ...requested, format };
-  await deliver(await renderImage(file, captions, options), output ?? outputNextTo(name, extension), isQuiet);
-}
-
-function sizeOf({ fit, maxBytes }: RequestedOutput): Pick<VideoOptions, 'fit' | 'maxBytes'> {
-  return { ...(fit && { fit }), ...(maxBytes !== undefined && { maxBytes }) };
+  assertFormatFits(request.output, source);
+  const isCover = request.output.at !== undefined;
+  const format = formatFor(isCover ? 'frame' : source, request.output);
+  const named = { ...request, output: { ...request.output, format } };
+  const target = output ?? outputNextTo(name, OUTPUT_FORMATS[format].extension);
+  if (isCover) await deliver(await renderCoverLocally(named, file), target, isQuiet);
+  else if (format === 'mp4') await captionVideo(file, named, target, isQuiet);
+  else await deliver(await renderImageLocally(named, file), target, isQuiet);
 }
 
 async function sourceOf(asset: string): Promise<'image' | 'animation' | 'video'> {
@@ -176,28 +130,15 @@ async function sourceOf(asset: string): Promise<'image' | 'animation' | 'video'>
   return isVideoFormat(format) ? 'video' : 'image';
 }
 
-async function captionClip(
-  canvas: Size,
-  { captions, look, requested, output, isQuiet }: RenderArguments,
-  { seconds, fps }: CaptionClip,
-): Promise<void> {
-  const format = formatFor('clip', requested);
-  const file = output ?? `overlay.${OUTPUT_FORMATS[format].extension}`;
-  const options = { ...look, format, duration: seconds, fps };
-  const facts = await writeVideo(file, isQuiet, async (onProgress) => {
-    return await renderCaptionClip(canvas, file, captions, { ...options, onProgress });
-  });
+async function captionClip({ request, output, isQuiet }: RenderArguments, seconds: number): Promise<void> {
+  const file = output ?? `overlay.${OUTPUT_FORMATS[formatFor('clip', request.output)].extension}`;
+  const facts = await writeVideo(file, isQuiet, async (options) => await renderClipLocally(request, file, options));
   if (!isQuiet) report(`${file}: ${facts.width}x${facts.height}, ${seconds} s`, facts.missingGlyphs);
 }
 
-async function captionVideo(
-  asset: string,
-  captions: Captions,
-  { isQuiet, ...look }: LookOptions & Pick<VideoOptions, 'fit' | 'maxBytes'> & { readonly isQuiet: boolean },
-  output: string,
-): Promise<void> {
-  const facts = await writeVideo(output, isQuiet, async (onProgress) => {
-    return await renderVideo(asset, output, captions, { ...look, onProgress });
+async function captionVideo(asset: string, request: LocalRequest, output: string, isQuiet: boolean): Promise<void> {
+  const facts = await writeVideo(output, isQuiet, async (options) => {
+    return await renderVideoLocally(request, asset, output, options);
   });
   const seconds = facts.durationSeconds.toFixed(1);
   if (isQuiet) return;
@@ -208,14 +149,12 @@ async function captionVideo(
 async function writeVideo<Facts>(
   output: string,
   isQuiet: boolean,
-  write: (onProgress: Required<VideoOptions>['onProgress']) => Promise<Facts>,
+  write: (options: WriteOptions) => Promise<Facts>,
 ): Promise<Facts> {
   if (output === '-') throw new UsageError('a video cannot be written to standard output; give -o <file>');
   const bar = new ProgressBar(process.stderr);
-  const onProgress: Required<VideoOptions>['onProgress'] = (progress) => {
-    if (!isQuiet) bar.show(progress);
-  };
-  return await write(onProgress).finally(() => bar.clear());
+  const options: WriteOptions = isQuiet ? {} : { onProgress: (progress) => bar.show(progress) };
+  return await write(options).finally(() => bar.clear());
 }
 
 async function deliver(
