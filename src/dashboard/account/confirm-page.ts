@@ -51,7 +51,7 @@ export function addConfirmPage(
     (await sessionGuard.member(request, reply))?.user.id === userId;
   const showPasswordForm = (visit: Visit, link: string, { email }: Confirmation, faults: FormFaults): FastifyReply => {
     const body = html`${confirmForm(visit, link, email, passwordFields(email, faults))}${strangerNote(signUpOpen)}`;
-    return forms.send(visit, { title: 'Confirm your email', path: PATH, body, faults });
+    return forms.send(visit, { title: 'Confirm your email', body, faults });
   };
 
   forms.page(PATH, async (visit) => {
@@ -60,7 +60,7 @@ export function addConfirmPage(
     if (found === undefined) return showExpired(forms, visit);
     if (!(await signedUp(visit, found))) return showPasswordForm(visit, link, found, {});
     const body = confirmForm(visit, link, found.email);
-    return forms.send(visit, { title: 'Confirm your email', path: PATH, body });
+    return forms.send(visit, { title: 'Confirm your email', body });
   });
   forms.action(PATH, async (visit, fields) => {
     const link = fields.text('link');
@@ -81,7 +81,7 @@ export function addConfirmPage(
     // This comes last, because a confirmation that makes the user an operator ends their sessions.
     return await completeSignIn(visit, { ...authenticated, user: confirmed.user }, confirmed.path);
   });
-  routes.action('/dashboard/confirmation', async (visit) => {
+  routes.action({ path: '/dashboard/confirmation', permission: 'self' }, async (visit) => {
     if (visit.user.unconfirmedEmail !== null) {
       await identity.requestConfirmation(visit.user, visit.request.ip, visit.request.id);
     }
@@ -93,7 +93,7 @@ function showExpired(forms: PublicForms, visit: Visit): FastifyReply {
   const body = html`<p>It has already been used or is no longer valid.</p>
 <p class="actions"><a class="button" href="/signin">Sign in</a></p>`;
   const title = 'This link has expired';
-  return forms.send(visit, { title, path: PATH, body, faults: { form: title } });
+  return forms.send(visit, { title, body, faults: { form: title } });
 }
 
 function confirmForm(visit: Visit, link: string, email: string, fields?: Html): Html {

@@ -1,13 +1,12 @@
 // The layout of private pages. They must not be cached, and other sites must not embed them.
 
 import type { FastifyReply } from 'fastify';
-import { may } from '../../account/roles.ts';
 import { type Content, type Html, html } from '../html.ts';
-import { permissionFor } from '../identity/page-permissions.ts';
-import type { SignedInVisit, Visit } from '../identity/session-guard.ts';
+import type { Member, SignedInVisit, Visit } from '../identity/session-guard.ts';
 import { PAGE_HEADERS, renderPage, type Site, type Viewer } from '../page.ts';
 import { incidentNotices } from '../incidents/incident-views.ts';
 import { noteFor } from './notes.ts';
+import { must } from '../../primitives/must.ts';
 import { addressOf } from '../../store/people/user.ts';
 
 export const PRIVATE_HEADERS: Readonly<Record<string, string>> = {
@@ -17,7 +16,6 @@ export const PRIVATE_HEADERS: Readonly<Record<string, string>> = {
 
 export interface PrivatePage {
   readonly title: string;
-  readonly path: string;
   readonly body: Content;
   /** Buttons and links at the right of the title: what one comes to this page to do. */
   readonly actions?: Content;
@@ -35,29 +33,9 @@ export interface Tab {
   readonly label: string;
 }
 
-const TABS: readonly Tab[] = [
-  { path: '/dashboard', label: 'Usage' },
-  { path: '/dashboard/requests', label: 'Requests' },
-  { path: '/dashboard/renders', label: 'Renders' },
-  { path: '/dashboard/keys', label: 'Keys' },
-  { path: '/dashboard/brand', label: 'Brand' },
-  { path: '/dashboard/webhooks', label: 'Webhooks' },
-  { path: '/dashboard/plan', label: 'Plan' },
-  { path: '/dashboard/security', label: 'Security' },
-  { path: '/dashboard/members', label: 'Members' },
-  { path: '/dashboard/account', label: 'Account' },
-];
-const OPERATOR_TABS: readonly Tab[] = [
-  { path: '/operator', label: 'Overview' },
-  { path: '/operator/service', label: 'Service' },
-  { path: '/operator/incidents', label: 'Incidents' },
-  { path: '/operator/accounts', label: 'Accounts' },
-  { path: '/operator/audit', label: 'Audit log' },
-];
-
 export async function sendPrivate(site: Site, visit: SignedInVisit, page: PrivatePage): Promise<FastifyReply> {
   const body = html`<div class="account">
-${tabs(visit, page.path)}
+${tabs(visit)}
 <div class="account-body">
 ${incidentNotices(await visit.openIncidents())}
 <div class="page-head"><h1>${page.title}</h1>${page.actions && html`<div class="actions">${page.actions}</div>`}</div>
@@ -79,7 +57,7 @@ ${page.body}
   return send(site, visit, page, body);
 }
 
-export function shownEmail({ user }: SignedInVisit): string {
+export function shownEmail({ user }: Pick<Member, 'user'>): string {
   return addressOf(user);
 }
 
@@ -98,8 +76,9 @@ ${content}
 </form>`;
 }
 
-function send(site: Site, { reply }: Visit, page: PrivatePage, body: Html, viewer?: Viewer): FastifyReply {
-  const { title, path, styles = [], modules = [], status = 200 } = page;
+function send(site: Site, { request, reply }: Visit, page: PrivatePage, body: Html, viewer?: Viewer): FastifyReply {
+  const path = pathOf(request);
+  const { title, styles = [], modules = [], status = 200 } = page;
   const text = renderPage(site, {
     // Screen readers read the title first, so it says that the form has come back.
     title: `${status >= 400 ? 'Error: ' : ''}${title} - Storybar`,
@@ -128,26 +107,30 @@ function viewTabs({ request }: Visit, views: readonly Tab[]): Html {
   )}</ul></nav>`;
 }
 
-function tabs(visit: SignedInVisit, currentPath: string): Html {
-  const isOperator = visit.user.role === 'operator';
-  const all = isOperator ? [...TABS, ...OPERATOR_TABS] : TABS;
+function tabs(visit: SignedInVisit): Html {
+  const operator = visit.tabs.filter(({ permission }) => permission === 'operate');
+  const account = visit.tabs.filter((tab) => !operator.includes(tab));
+  const isOperator = operator.length > 0;
+  const path = pathOf(visit.request);
   // The longest match wins: the page of a single key belongs to Keys, not to Usage.
-  const [current] = all
-    .filter(({ path }) => currentPath === path || currentPath.startsWith(`${path}/`))
+  const [current] = visit.tabs
+    .filter((tab) => path === tab.path || path.startsWith(`${tab.path}/`))
     .toSorted((a, b) => b.path.length - a.path.length);
   const list = (items: readonly Tab[], label: string): Html =>
     html`<nav aria-label="${label}">${isOperator && html`<p class="group">${label}</p>`}<ul>${items.map(
       (tab) => html`<li><a href="${tab.path}"${tab === current && html` aria-current="page"`}>${tab.label}</a></li>`,
     )}</ul></nav>`;
   return html`<div class="account-side">
-${list(
-  TABS.filter(({ path }) => may(visit.user.accountRole, permissionFor(path))),
-  'Account',
-)}
-${isOperator && list(OPERATOR_TABS, 'Operator')}
+${list(account, 'Account')}
+${isOperator && list(operator, 'Operator')}
 <div class="whoami">
 <p class="small">${shownEmail(visit)}</p>
 ${form(visit, '/signout', html`<button class="link" type="submit">Sign out</button>`)}
 </div>
 </div>`;
+}
+
+/** Returns the path that the page was registered with. */
+function pathOf({ routeOptions }: Visit['request']): string {
+  return must(routeOptions.url, 'the path of the route');
 }

@@ -34,41 +34,43 @@ export function addKeyPages(routes: SignedInRoutes, { site, store, sessionGuard,
   const baseUrlOf = ({ request }: SignedInVisit): string => publicUrl || (requestBaseUrl(request) ?? '');
   const showList = async (visit: SignedInVisit, typed: KeyForm, faults: KeyFaults): Promise<FastifyReply> => {
     const body = html`${liveAccessNote(visit)}${keyTable(await changes.list(visit.user))}${createForm(visit, typed, faults)}`;
-    return await sendPrivate(site, visit, { title: 'Keys', path: PATH, body, status: statusOf(faults) });
+    return await sendPrivate(site, visit, { title: 'Keys', body, status: statusOf(faults) });
   };
   const showKey = async (visit: SignedInVisit, key: KeySummary, typed: KeyForm, faults: KeyFaults) => {
     const body = keyBody(visit, key, typed, faults);
-    const page = { title: key.name, path: `${PATH}/${key.id}`, body, status: statusOf(faults) };
-    return await sendPrivate(site, visit, page);
+    return await sendPrivate(site, visit, { title: key.name, body, status: statusOf(faults) });
   };
   const showNewKey = (visit: SignedInVisit, newKey: ShownKey): FastifyReply => {
     sessionGuard.keepNewKey(visit, newKey);
     return seeOther(visit, NEW_KEY_PATH);
   };
 
-  routes.page(NEW_KEY_PATH, async (visit) => {
+  routes.page({ path: NEW_KEY_PATH, permission: 'develop' }, async (visit) => {
     const newKey = sessionGuard.newKey(visit.request);
     if (newKey === undefined) return seeOther(visit, PATH);
     const body = newKeyBody(visit, newKey, baseUrlOf(visit));
-    return await sendPrivate(site, visit, { title: 'Your new key', path: PATH, body });
+    return await sendPrivate(site, visit, { title: 'Your new key', body });
   });
-  routes.action(NEW_KEY_PATH, async (visit) => {
+  routes.action({ path: NEW_KEY_PATH, permission: 'develop' }, async (visit) => {
     sessionGuard.forgetNewKey(visit);
     return seeOther(visit, PATH);
   });
-  routes.page(PATH, async (visit) => await showList(visit, { name: '', origins: '' }, {}));
-  routes.action(PATH, async (visit, fields) => {
+  routes.page(
+    { path: PATH, permission: 'develop', tab: 'Keys' },
+    async (visit) => await showList(visit, { name: '', origins: '' }, {}),
+  );
+  routes.action({ path: PATH, permission: 'develop' }, async (visit, fields) => {
     const typed = readKeyForm(fields);
     const checked = checkKeyForm(typed);
     if ('faults' in checked) return await showList(visit, typed, checked.faults);
     const mode = fields.text('mode') === 'test' ? 'test' : 'live';
     return showNewKey(visit, await changes.create(visit.user, mode, checked.name, checked.allowedOrigins));
   });
-  routes.page(`${PATH}/:id`, async (visit) => {
+  routes.page({ path: `${PATH}/:id`, permission: 'develop' }, async (visit) => {
     const key = await changes.find(visit.user, idOf(visit));
     return showKey(visit, key, { name: key.name, origins: key.allowedOrigins.join('\n') }, {});
   });
-  routes.action(`${PATH}/:id`, async (visit, fields) => {
+  routes.action({ path: `${PATH}/:id`, permission: 'develop' }, async (visit, fields) => {
     const key = await changes.find(visit.user, idOf(visit));
     const typed = readKeyForm(fields);
     const checked = checkKeyForm(typed);
@@ -76,14 +78,14 @@ export function addKeyPages(routes: SignedInRoutes, { site, store, sessionGuard,
     await changes.save(visit.user, key, checked.name, checked.allowedOrigins);
     return seeOther(visit, `${PATH}/${key.id}?done=key-saved`);
   });
-  routes.action(`${PATH}/:id/rotate`, async (visit, fields) => {
+  routes.action({ path: `${PATH}/:id/rotate`, permission: 'develop' }, async (visit, fields) => {
     const key = await changes.find(visit.user, idOf(visit));
     const overlap = fields.text('overlap');
     if (!Object.hasOwn(OVERLAPS, overlap)) throw new AppError('invalid_fields', 'Choose when the old key expires.');
     const { milliseconds } = OVERLAPS[overlap as keyof typeof OVERLAPS];
     return showNewKey(visit, await changes.rotate(visit.user, key, milliseconds));
   });
-  routes.action(`${PATH}/:id/revoke`, async (visit) => {
+  routes.action({ path: `${PATH}/:id/revoke`, permission: 'develop' }, async (visit) => {
     await changes.revoke(visit.user, await changes.find(visit.user, idOf(visit)));
     return seeOther(visit, `${PATH}?done=key-revoked`);
   });

@@ -43,7 +43,7 @@ ${emailField(email, faults)}
     const body = html`${content}
 <p class="small"><a href="/signin">Back to sign in</a></p>`;
     const title = identity.sendsEmail ? 'Get a link by email' : 'Reset your password';
-    return forms.send(visit, { title, path: RESET_PATH, body, faults });
+    return forms.send(visit, { title, body, faults });
   };
 
   forms.page(RESET_PATH, (visit) => show(visit, '', {}));
@@ -56,7 +56,7 @@ ${emailField(email, faults)}
     const page = checkInbox(
       html`If <strong>${email}</strong> has an account, there is an email from us. If you have several, use any of the last hour.`,
     );
-    return forms.send(visit, { ...page, path: RESET_PATH });
+    return forms.send(visit, { ...page });
   });
 }
 
@@ -74,13 +74,13 @@ ${newPasswordField('New password', faults)}
 <p class="actions"><button class="button" type="submit">Save and sign in</button></p>`,
 )}
 ${(await identity.isKnown(found)) && signInForm(visit, link)}`;
-    return forms.send(visit, { title: 'Choose a password', path: PASSWORD_PATH, body, faults });
+    return forms.send(visit, { title: 'Choose a password', body, faults });
   };
   const showExpired = (visit: Visit): FastifyReply => {
     const body = html`<p>It has already been used or is no longer valid.</p>
 <p class="actions"><a class="button" href="${RESET_PATH}">Request a new link</a> <a class="button quiet" href="/signin">Sign in</a></p>`;
     const title = 'This link has expired';
-    return forms.send(visit, { title, path: PASSWORD_PATH, body, faults: { form: title } });
+    return forms.send(visit, { title, body, faults: { form: title } });
   };
 
   forms.action(SIGN_IN_PATH, async (visit, fields) => {

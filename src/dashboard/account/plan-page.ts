@@ -54,15 +54,15 @@ ${state === 'suspended' && standingProblem('This account is suspended. Contact s
 ${planBody(visit, plans, subscription, { billing, hasContact: site.hasContact })}`;
     const note = noteFor(queryOf(visit, 'done'), plans, subscription);
     const status = fault === undefined ? 200 : 422;
-    return await sendPrivate(site, visit, { title: 'Plan', path: PATH, body, note, styles: ['front.css'], status });
+    return await sendPrivate(site, visit, { title: 'Plan', body, note, styles: ['front.css'], status });
   };
 
-  routes.page(PATH, async (visit) => {
+  routes.page({ path: PATH, permission: 'pay', tab: 'Plan' }, async (visit) => {
     // The user may return from a payment before the provider's event arrives.
     if (queryOf(visit, 'done') === 'paid') await billing.refresh(visit.user.accountId);
     return await show(visit);
   });
-  routes.action(PATH, async (visit, fields) => {
+  routes.action({ path: PATH, permission: 'pay' }, async (visit, fields) => {
     const plan = fields.text('plan');
     if (plans.find(plan) === undefined) return await show(visit, 'This plan doesn’t exist.');
     const url = pageUrl(visit.request);
@@ -79,11 +79,11 @@ ${planBody(visit, plans, subscription, { billing, hasContact: site.hasContact })
   });
   addPlanChangePages(routes, dependencies);
   addInvoicePage(routes, site, billing);
-  routes.action(`${PATH}/resume`, async (visit) => {
+  routes.action({ path: `${PATH}/resume`, permission: 'pay' }, async (visit) => {
     await billing.resume(visit.user.accountId);
     return seeOther(visit, `${PATH}?done=resumed`);
   });
-  routes.action(`${PATH}/manage`, async (visit) => {
+  routes.action({ path: `${PATH}/manage`, permission: 'pay' }, async (visit) => {
     const url = await billing.manage(visit.user.accountId, pageUrl(visit.request));
     return url === undefined ? seeOther(visit, PATH) : leaveFor(site, visit, 'billing', url);
   });
@@ -126,7 +126,7 @@ async function leaveFor(
   }
   visit.reply.header('refresh', `0; url=${url}`);
   const body = html`<p class="actions"><a class="button" href="${url}">Continue</a> <a class="button quiet" href="${PATH}">Back</a></p>`;
-  return await sendPrivate(site, visit, { title: `Redirecting to ${destination}…`, path: PATH, body });
+  return await sendPrivate(site, visit, { title: `Redirecting to ${destination}…`, body });
 }
 
 function planBody(visit: SignedInVisit, plans: PlanBook, subscription: Subscription | undefined, ways: Ways): Html {

@@ -47,7 +47,6 @@ export class PublicForms {
     visit: Visit,
     page: {
       title: string;
-      path: string;
       body: Html;
       faults?: FormFaults;
       modules?: readonly string[];

@@ -39,28 +39,28 @@ const LABELS: Readonly<Record<RenderStatus, { readonly label: string; readonly l
 };
 
 export function addRenderPages(routes: SignedInRoutes, { site, store, renderActions }: RenderPagesDependencies): void {
-  routes.page(PATH, async (visit) => {
+  routes.page({ path: PATH, permission: 'develop', tab: 'Renders' }, async (visit) => {
     const { accountId } = visit.user;
     const keys = await store.keys.list(accountId);
     const keyId = queryOf(visit, 'key');
     const scope = { accountId, ...(keyId !== undefined && { keyId }) };
     const found = await store.renders.list(scope, { ...filterOf(visit), limit: PAGE_SIZE + 1 });
     const body = html`${renderFilter(visit, keys)}${renderTable(found.slice(0, PAGE_SIZE), keys)}${pager(visit, found)}`;
-    return await sendPrivate(site, visit, { title: 'Renders', path: PATH, body });
+    return await sendPrivate(site, visit, { title: 'Renders', body });
   });
-  routes.page(`${PATH}/:id`, async (visit) => {
+  routes.page({ path: `${PATH}/:id`, permission: 'develop' }, async (visit) => {
     const { accountId } = visit.user;
     const render = await store.renders.find({ accountId }, idOf(visit));
     if (render === undefined) throw notFound();
     const body = renderBody(visit, render, await store.keys.list(accountId));
-    return await sendPrivate(site, visit, { title: 'Render', path: PATH, body });
+    return await sendPrivate(site, visit, { title: 'Render', body });
   });
-  routes.action(`${PATH}/:id/cancel`, async (visit) => {
+  routes.action({ path: `${PATH}/:id/cancel`, permission: 'develop' }, async (visit) => {
     const render = await renderActions.cancel(visit.user.accountId, idOf(visit));
     if (render === undefined) throw notFound();
     return seeOther(visit, `${PATH}/${render.id}?done=render-${render.status === 'canceled' ? 'canceled' : 'ended'}`);
   });
-  routes.action(`${PATH}/:id/delete`, async (visit) => {
+  routes.action({ path: `${PATH}/:id/delete`, permission: 'develop' }, async (visit) => {
     if (await renderActions.remove(visit.user.accountId, idOf(visit)))
       return seeOther(visit, `${PATH}?done=render-deleted`);
     throw notFound();

@@ -18,7 +18,7 @@ import { toCsv } from './csv.ts';
 import { type Choice, count, field, problem, secondsTime } from './fields.ts';
 import { dayField, filterForm, filterSelect, keySelect } from './filter-form.ts';
 import { PRIVATE_HEADERS, seeOther, sendPrivate, type Tab } from './frame.ts';
-import { queryOf, type SignedInRoutes } from './signed-in-routes.ts';
+import { type PageRoute, queryOf, type SignedInRoutes } from './signed-in-routes.ts';
 
 export interface RequestPagesDependencies {
   readonly site: Site;
@@ -48,17 +48,17 @@ interface RequestView {
 }
 
 interface RequestViewRoutes {
-  /** The route of the list; a request is one level below. */
-  readonly path: string;
+  /** The list; a request is one level below. */
+  readonly route: PageRoute;
   readonly baseOf: (visit: SignedInVisit) => Promise<RequestView>;
 }
 
 export function addRequestPages(routes: SignedInRoutes, dependencies: RequestPagesDependencies): void {
   addRequestViews(routes, dependencies, {
-    path: PATH,
+    route: { path: PATH, permission: 'view', tab: 'Requests' },
     baseOf: async ({ user }) => ({ accountId: user.accountId, path: PATH, title: 'Requests' }),
   });
-  routes.page('/dashboard/requests.csv', async (visit) => {
+  routes.page({ path: '/dashboard/requests.csv', permission: 'view' }, async (visit) => {
     const filter = { ...filterOf(visit), count: EXPORT_SIZE };
     return sendCsv(visit, await dependencies.store.requests.list(visit.user.accountId, filter));
   });
@@ -67,11 +67,10 @@ export function addRequestPages(routes: SignedInRoutes, dependencies: RequestPag
 export function addRequestViews(
   routes: SignedInRoutes,
   { site, store }: RequestPagesDependencies,
-  { path, baseOf }: RequestViewRoutes,
+  { route, baseOf }: RequestViewRoutes,
 ): void {
-  const isOwn = path === PATH;
-  const tab = isOwn ? PATH : '/operator/accounts';
-  routes.page(path, async (visit) => {
+  const isOwn = route.path === PATH;
+  routes.page(route, async (visit) => {
     const view = await baseOf(visit);
     const id = queryOf(visit, 'id')?.trim();
     if (id !== undefined && (await store.requests.find(view.accountId, id)) !== undefined) {
@@ -82,16 +81,16 @@ export function addRequestViews(
     const body = html`${view.before}${requestFilter(visit, view.path, keys)}
 ${id !== undefined && problem(`No request of the last 30 days has the ID ${id}.`)}
 <div data-refresh>${requestTable(found.slice(0, PAGE_SIZE), keys, view.path)}</div>${pager(visit, found, view.path, isOwn)}`;
-    return await sendPrivate(site, visit, { ...view, path: tab, body, modules: ['refresh.js'] });
+    return await sendPrivate(site, visit, { ...view, body, modules: ['refresh.js'] });
   });
-  routes.page(`${path}/:request`, async (visit) => {
+  routes.page({ path: `${route.path}/:request`, permission: route.permission }, async (visit) => {
     const view = await baseOf(visit);
     const request = await store.requests.find(view.accountId, requestIdOf(visit));
     if (request === undefined) throw new AppError('not_found', "This request isn't in the log.");
     const isStored = isOwn && (await store.renders.find({ accountId: view.accountId }, request.id)) !== undefined;
     const keys = await store.keys.list(view.accountId);
     const body = html`${view.before}${requestBody(request, keys, view.path, isStored)}`;
-    return await sendPrivate(site, visit, { title: 'Request', path: tab, body });
+    return await sendPrivate(site, visit, { title: 'Request', body });
   });
 }
 

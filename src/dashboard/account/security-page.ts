@@ -44,8 +44,8 @@ export function addSecurityPages(routes: SignedInRoutes, dependencies: SecurityD
   const show = async (visit: SignedInVisit, faults: PasswordFaults): Promise<FastifyReply> =>
     await securityPage(dependencies, visit, faults);
 
-  routes.page(PATH, async (visit) => await show(visit, {}));
-  routes.action(PATH, async (visit, fields) => {
+  routes.page({ path: PATH, permission: 'self', tab: 'Security' }, async (visit) => await show(visit, {}));
+  routes.action({ path: PATH, permission: 'self' }, async (visit, fields) => {
     const { user, request } = visit;
     const next = fields.text('next');
     const fault = passwordFault(next, shownEmail(visit));
@@ -55,7 +55,7 @@ export function addSecurityPages(routes: SignedInRoutes, dependencies: SecurityD
     await sessionGuard.signIn(visit, authenticated);
     return seeOther(visit, `${PATH}?done=password`);
   });
-  routes.action(PASSWORD_LINK_PATH, async (visit) => {
+  routes.action({ path: PASSWORD_LINK_PATH, permission: 'self' }, async (visit) => {
     const { user, request } = visit;
     if (!identity.sendsEmail) throw new AppError('not_found', NO_EMAIL);
     await identity.requestLink({ email: addressOf(user), address: request.ip, requestId: request.id });
@@ -78,7 +78,7 @@ ${passkeySection(visit, await store.passkeys.list(visit.user.id))}
 ${await providerSection(visit, store, providerSignIn)}
 ${await sessionSection(store, visit)}`;
   const status = faults.current === undefined && faults.next === undefined ? 200 : 422;
-  return await sendPrivate(site, visit, { title: 'Security', path: PATH, body, status });
+  return await sendPrivate(site, visit, { title: 'Security', body, status });
 }
 
 /**

@@ -58,7 +58,7 @@ ${passkeySignInForm(visit, next)}
 <p class="small">${identity.sendsEmail ? html`Forgot your password? <a href="/reset">Get a link by email</a>` : html`<a href="/reset">Forgot your password?</a>`}</p>
 ${signUpOpen && html`<p class="small">New here? <a href="/signup">Sign up</a></p>`}
 ${signUpOpen && providerTerms(providerSignIn)}`;
-    const page = { title: 'Sign in', path: PATH, body, faults, modules: [PASSKEY_MODULE] };
+    const page = { title: 'Sign in', body, faults, modules: [PASSKEY_MODULE] };
     return forms.send(visit, { ...page, ...(status !== undefined && { status }) });
   };
 

@@ -50,14 +50,14 @@ ${newPasswordField('Password', faults)}
 )}
 <p class="small">By creating an account, you agree to the <a href="/terms">terms</a> and the <a href="/privacy">privacy policy</a>.</p>
 <p class="small">Already have an account? <a href="/signin">Sign in</a></p>`;
-    return forms.send(visit, { title: TITLE, path: PATH, body, faults });
+    return forms.send(visit, { title: TITLE, body, faults });
   };
 
   forms.page(PATH, async (visit) => {
     const member = await sessionGuard.member(visit.request, visit.reply);
     if (member !== undefined) return seeOther(member, homeOf(member.user));
     if (signUpOpen) return show(visit, '', {});
-    return forms.send(visit, { title: TITLE, path: PATH, body: html`<p>${CLOSED}</p>` });
+    return forms.send(visit, { title: TITLE, body: html`<p>${CLOSED}</p>` });
   });
   forms.action(PATH, async (visit, fields) => {
     if (!signUpOpen) throw new AppError('not_found', CLOSED);

@@ -7,49 +7,80 @@ import { AppError } from '../../errors.ts';
 import type { User } from '../../store/people/user.ts';
 import { must } from '../../primitives/must.ts';
 import type { FormFields } from '../identity/form-fields.ts';
-import { permissionFor } from '../identity/page-permissions.ts';
-import type { SessionGuard, SignedInVisit } from '../identity/session-guard.ts';
+import type { PagePermission, SessionGuard, SignedInVisit } from '../identity/session-guard.ts';
 import { seeOther } from './frame.ts';
 
 type ShowPage = (visit: SignedInVisit) => Promise<FastifyReply>;
 type SubmitForm = (visit: SignedInVisit, fields: FormFields) => Promise<FastifyReply>;
+type ReceiveUpload = (visit: { user: User; request: FastifyRequest; reply: FastifyReply }) => Promise<FastifyReply>;
+
+interface Route {
+  readonly path: string;
+  readonly permission: PagePermission;
+}
+
+export interface PageRoute extends Route {
+  /** The label of the page in the navigation, which lists pages in the order of their registration. */
+  readonly tab?: string;
+}
 
 export class SignedInRoutes {
   readonly #app: FastifyInstance;
   readonly #sessionGuard: SessionGuard;
-  readonly #audience: 'member' | 'operator';
+  readonly #tabs: SignedInVisit['tabs'][number][] = [];
 
-  constructor(app: FastifyInstance, sessionGuard: SessionGuard, audience: 'member' | 'operator') {
+  constructor(app: FastifyInstance, sessionGuard: SessionGuard) {
     this.#app = app;
     this.#sessionGuard = sessionGuard;
-    this.#audience = audience;
   }
 
-  page(path: string, show: ShowPage): void {
+  page({ path, permission, tab }: PageRoute, show: ShowPage): void {
+    if (tab !== undefined) this.#tabs.push({ path, permission, label: tab });
     this.#app.get(path, async (request, reply) => {
-      const visit = await this.#visit(path, request, reply);
+      const visit = await this.#visit(permission, request, reply);
       return visit === undefined ? redirectToSignIn(request, reply) : await show(visit);
     });
   }
 
-  action(path: string, submit: SubmitForm): void {
+  action({ path, permission }: Route, submit: SubmitForm): void {
     this.#app.post(path, async (request, reply) => {
-      const visit = await this.#visit(path, request, reply);
+      const visit = await this.#visit(permission, request, reply);
       if (visit === undefined) return redirectToSignIn(request, reply);
       return await submit(visit, await this.#sessionGuard.form(request));
     });
   }
 
-  async #visit(path: string, request: FastifyRequest, reply: FastifyReply): Promise<SignedInVisit | undefined> {
-    const visit = await this.#sessionGuard[this.#audience](request, reply);
-    if (visit !== undefined && !may(visit.user.accountRole, permissionFor(path))) {
-      throw new AppError(
-        'role_not_allowed',
-        "Your role in this account doesn't allow this. Ask an owner of the account.",
-      );
-    }
-    return visit;
+  /** Receives a file from a script on one of our pages, because forms of the dashboard have no files. */
+  upload({ path, permission }: Route, receive: ReceiveUpload): void {
+    this.#app.post(path, async (request, reply) => {
+      const user = await this.#sessionGuard.scriptedMember(request);
+      if (user === undefined) throw new AppError('missing_api_key', 'Your session has ended. Sign in again.');
+      assertAllowed(user, permission);
+      return await receive({ user, request, reply });
+    });
   }
+
+  async #visit(
+    permission: PagePermission,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<SignedInVisit | undefined> {
+    const member = await this.#sessionGuard.member(request, reply);
+    if (member === undefined) return undefined;
+    assertAllowed(member.user, permission);
+    return { ...member, tabs: this.#tabs.filter((tab) => isAllowed(member.user, tab.permission)) };
+  }
+}
+
+function isAllowed({ role, accountRole }: User, permission: PagePermission): boolean {
+  return permission === 'operate' ? role === 'operator' : may(accountRole, permission);
+}
+
+function assertAllowed(user: User, permission: PagePermission): void {
+  if (isAllowed(user, permission)) return;
+  // A page of operators doesn't reveal that it exists.
+  if (permission === 'operate') throw new AppError('not_found', "This path doesn't exist.");
+  throw new AppError('role_not_allowed', "Your role in this account doesn't allow this. Ask an owner of the account.");
 }
 
 /** The page that a user sees first. */

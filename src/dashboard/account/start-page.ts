@@ -38,16 +38,16 @@ export function addStartPage(
   { site, store, sessionGuard, publicUrl }: StartDependencies,
 ): void {
   const baseUrlOf = (request: FastifyRequest): string => publicUrl || (requestBaseUrl(request) ?? '');
-  routes.page(START_PATH, async (visit) => {
+  routes.page({ path: START_PATH, permission: 'develop' }, async (visit) => {
     const newKey = sessionGuard.newKey(visit.request);
     const body = html`${liveAccessNote(visit)}
 ${keySection(newKey)}
 ${codeSection(baseUrlOf(visit.request), newKey?.key ?? KEY_PLACEHOLDER)}
 ${statusSection(await firstRequest(store, visit))}`;
-    const page = { title: 'Your first request', path: START_PATH, body, modules: ['first-request.js'] };
+    const page = { title: 'Your first request', body, modules: ['first-request.js'] };
     return await sendPrivate(site, visit, page);
   });
-  routes.page(`${START_PATH}/status`, async (visit): Promise<FastifyReply> => {
+  routes.page({ path: `${START_PATH}/status`, permission: 'develop' }, async (visit): Promise<FastifyReply> => {
     return visit.reply.headers(PRIVATE_HEADERS).send(await firstRequest(store, visit));
   });
 }

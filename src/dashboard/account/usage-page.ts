@@ -46,21 +46,21 @@ const EXPORT_DAYS = 366;
 const EXPORT_RENDERS = 10_000;
 
 export function addUsagePages(routes: SignedInRoutes, { site, store, plans }: UsageDependencies): void {
-  routes.page(OWN_PATH, async (visit) => {
+  routes.page({ path: OWN_PATH, permission: 'view', tab: 'Usage' }, async (visit) => {
     const { accountId } = visit.user;
     const account = must(await store.accounts.find(accountId), `the account ${accountId}`);
     const body = html`${liveAccessNote(visit)}${stateOf(account)}
 ${await usageBody({ store, plans }, visit, account, OWN_PATH)}`;
-    return await sendPrivate(site, visit, { title: 'Usage', path: OWN_PATH, body });
+    return await sendPrivate(site, visit, { title: 'Usage', body });
   });
-  routes.page('/dashboard/usage/days.csv', async (visit) => {
+  routes.page({ path: '/dashboard/usage/days.csv', permission: 'view' }, async (visit) => {
     const today = new Date();
     const [from, to] = [dayAfter(today, 1 - EXPORT_DAYS), dayAfter(today, 0)];
     const days = await store.usage.days(visit.user.accountId, from, to);
     const rows = days.map((row) => [row.day, row.mode, row.outcome, row.renders, row.credits]);
     return sendCsv(visit, 'storybar-days.csv', toCsv(['day', 'mode', 'outcome', 'renders', 'credits'], rows));
   });
-  routes.page('/dashboard/usage/keys.csv', async (visit) => {
+  routes.page({ path: '/dashboard/usage/keys.csv', permission: 'view' }, async (visit) => {
     const { accountId } = visit.user;
     const account = must(await store.accounts.find(accountId), `the account ${accountId}`);
     const filter = usageFilterOf(visit, account.subscription?.period, new Date());
@@ -72,7 +72,7 @@ ${await usageBody({ store, plans }, visit, account, OWN_PATH)}`;
     const header = ['day', 'key_id', 'key_name', 'kind', 'mode', 'outcome', 'renders', 'credits'];
     return sendCsv(visit, 'storybar-keys.csv', toCsv(header, rows));
   });
-  routes.page('/dashboard/usage/renders.csv', async (visit) => {
+  routes.page({ path: '/dashboard/usage/renders.csv', permission: 'view' }, async (visit) => {
     const renders = await store.usage.latest(visit.user.accountId, EXPORT_RENDERS);
     const header = ['id', 'created_at', 'kind', 'mode', 'state', 'outcome', 'credits', 'duration_ms'];
     const rows = renders.map((render) => {

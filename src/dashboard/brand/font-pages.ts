@@ -1,6 +1,5 @@
 // The page of fonts, with a specimen of each that the renderer draws.
 
-import type { FastifyInstance } from 'fastify';
 import { fontToJson } from '../../brand/saved-fonts.ts';
 import { type FontUploads, receiveFont } from '../../http/font-routes.ts';
 import { MAX_FONT_BYTES } from '../../media/font/font-limits.ts';
@@ -11,7 +10,7 @@ import { idOf, type SignedInRoutes } from '../account/signed-in-routes.ts';
 import { type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
-import { BRAND_PATH, BRAND_VIEWS, FONTS_PAGE } from './style-pages.ts';
+import { BRAND_VIEWS, FONTS_PAGE } from './style-pages.ts';
 import { SPECIMEN_SIZE, type StylePreviews } from './style-preview.ts';
 import { addUpload, type UploadDependencies } from './upload-action.ts';
 
@@ -22,19 +21,19 @@ export interface FontPagesDependencies extends FontUploads, UploadDependencies {
 
 const UPLOAD_PATH = `${FONTS_PAGE}/upload`;
 
-export function addFontPages(app: FastifyInstance, routes: SignedInRoutes, dependencies: FontPagesDependencies): void {
+export function addFontPages(routes: SignedInRoutes, dependencies: FontPagesDependencies): void {
   const { site, files, previews } = dependencies;
-  routes.page(FONTS_PAGE, async (visit) => {
+  routes.page({ path: FONTS_PAGE, permission: 'develop' }, async (visit) => {
     const body = fontsBody(visit, await files.list(visit.user.accountId, 'font'));
     return await sendPrivate(site, visit, {
       title: 'Brand',
-      path: BRAND_PATH,
+
       views: BRAND_VIEWS,
       body,
       modules: ['brand.js'],
     });
   });
-  routes.page(`${FONTS_PAGE}/:id/specimen.png`, async (visit) => {
+  routes.page({ path: `${FONTS_PAGE}/:id/specimen.png`, permission: 'develop' }, async (visit) => {
     const { accountId } = visit.user;
     const font = await files.find(accountId, 'font', idOf(visit));
     const { family } = fontToJson(font);
@@ -45,11 +44,11 @@ export function addFontPages(app: FastifyInstance, routes: SignedInRoutes, depen
     );
     return visit.reply.headers({ ...PRIVATE_HEADERS, 'content-type': 'image/png' }).send(png);
   });
-  routes.action(`${FONTS_PAGE}/:id/delete`, async (visit) => {
+  routes.action({ path: `${FONTS_PAGE}/:id/delete`, permission: 'develop' }, async (visit) => {
     await files.remove(visit.user.accountId, 'font', idOf(visit), `user:${visit.user.id}`);
     return seeOther(visit, `${FONTS_PAGE}?done=font-deleted`);
   });
-  addUpload(app, UPLOAD_PATH, dependencies, async (upload) => await receiveFont(dependencies, upload));
+  addUpload(routes, UPLOAD_PATH, dependencies, async (upload) => await receiveFont(dependencies, upload));
 }
 
 function fontsBody(visit: SignedInVisit, fonts: readonly BrandFile[]): Html {

@@ -1,6 +1,5 @@
 // The page of logos. A script uploads the file, because forms of the dashboard have no files.
 
-import type { FastifyInstance } from 'fastify';
 import { logoSize } from '../../brand/saved-logos.ts';
 import { MAX_LOGO_BYTES } from '../../caption/logo.ts';
 import { type LogoUploads, receiveLogo } from '../../http/logo-routes.ts';
@@ -11,7 +10,7 @@ import { idOf, type SignedInRoutes } from '../account/signed-in-routes.ts';
 import { type Html, html } from '../html.ts';
 import type { SignedInVisit } from '../identity/session-guard.ts';
 import type { Site } from '../page.ts';
-import { BRAND_PATH, BRAND_VIEWS, LOGOS_PAGE } from './style-pages.ts';
+import { BRAND_VIEWS, LOGOS_PAGE } from './style-pages.ts';
 import { addUpload, type UploadDependencies } from './upload-action.ts';
 
 export interface LogoPagesDependencies extends LogoUploads, UploadDependencies {
@@ -20,27 +19,27 @@ export interface LogoPagesDependencies extends LogoUploads, UploadDependencies {
 
 const UPLOAD_PATH = `${LOGOS_PAGE}/upload`;
 
-export function addLogoPages(app: FastifyInstance, routes: SignedInRoutes, dependencies: LogoPagesDependencies): void {
+export function addLogoPages(routes: SignedInRoutes, dependencies: LogoPagesDependencies): void {
   const { site, logos } = dependencies;
-  routes.page(LOGOS_PAGE, async (visit) => {
+  routes.page({ path: LOGOS_PAGE, permission: 'develop' }, async (visit) => {
     const body = logosBody(visit, await logos.list(visit.user.accountId));
     return await sendPrivate(site, visit, {
       title: 'Brand',
-      path: BRAND_PATH,
+
       views: BRAND_VIEWS,
       body,
       modules: ['brand.js'],
     });
   });
-  routes.page(`${LOGOS_PAGE}/:id/image.png`, async (visit) => {
+  routes.page({ path: `${LOGOS_PAGE}/:id/image.png`, permission: 'develop' }, async (visit) => {
     const png = await logos.read(visit.user.accountId, idOf(visit));
     return visit.reply.headers({ ...PRIVATE_HEADERS, 'content-type': 'image/png' }).send(png);
   });
-  routes.action(`${LOGOS_PAGE}/:id/delete`, async (visit) => {
+  routes.action({ path: `${LOGOS_PAGE}/:id/delete`, permission: 'develop' }, async (visit) => {
     await logos.remove(visit.user.accountId, idOf(visit), `user:${visit.user.id}`);
     return seeOther(visit, `${LOGOS_PAGE}?done=logo-deleted`);
   });
-  addUpload(app, UPLOAD_PATH, dependencies, async (upload) => await receiveLogo(dependencies, upload));
+  addUpload(routes, UPLOAD_PATH, dependencies, async (upload) => await receiveLogo(dependencies, upload));
 }
 
 function logosBody(visit: SignedInVisit, logos: readonly BrandFile[]): Html {

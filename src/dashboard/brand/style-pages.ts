@@ -46,13 +46,15 @@ interface Editor {
   readonly faults: readonly FieldFault[];
 }
 
+const NEW_STYLE: Editor = { name: '', typed: typedStyleOf({}), faults: [] };
+
 export function addStylePages(routes: SignedInRoutes, dependencies: StylePagesDependencies): void {
   const { site, styles, files, previews } = dependencies;
   const show = async (visit: SignedInVisit, editor: Editor): Promise<FastifyReply> => {
     const body = editorBody(site, visit, editor, await ownFiles(files, visit.user.accountId));
     const title = editor.saved ? editor.saved.name : 'New style';
     const status = editor.faults.length > 0 ? 422 : 200;
-    return await sendPrivate(site, visit, { title, path: BRAND_PATH, body, status, modules: ['brand.js'] });
+    return await sendPrivate(site, visit, { title, body, status, modules: ['brand.js'] });
   };
   const save = async (visit: SignedInVisit, editor: Editor): Promise<FastifyReply> => {
     const { name, typed, saved } = editor;
@@ -72,37 +74,36 @@ export function addStylePages(routes: SignedInRoutes, dependencies: StylePagesDe
     return visit.reply.headers({ ...PRIVATE_HEADERS, 'content-type': 'image/png' }).send(png);
   };
 
-  routes.page(BRAND_PATH, async (visit) => {
-    const list = await styles.list(visit.user.accountId);
+  routes.page({ path: BRAND_PATH, permission: 'develop', tab: 'Brand' }, async (visit) => {
     const actions = html`<a class="button" href="${NEW_PATH}">New style</a>`;
-    const body = listBody(site, list);
-    return await sendPrivate(site, visit, { title: 'Brand', path: BRAND_PATH, views: BRAND_VIEWS, actions, body });
+    const body = listBody(site, await styles.list(visit.user.accountId));
+    return await sendPrivate(site, visit, { title: 'Brand', views: BRAND_VIEWS, actions, body });
   });
-  routes.page(PREVIEW_PATH, async (visit) => {
+  routes.page({ path: PREVIEW_PATH, permission: 'develop' }, async (visit) => {
     const query = visit.request.query as Readonly<Record<string, unknown>>;
     const saved = await savedIn(dependencies, visit, query['saved']);
     const typed = readTypedStyle((name) => (typeof query[name] === 'string' ? query[name] : ''));
     return await sendPreview(visit, checked(styleOf(typed, saved)));
   });
-  routes.page(NEW_PATH, async (visit) => await show(visit, { name: '', typed: typedStyleOf({}), faults: [] }));
-  routes.action(NEW_PATH, async (visit, fields) => {
+  routes.page({ path: NEW_PATH, permission: 'develop' }, async (visit) => await show(visit, NEW_STYLE));
+  routes.action({ path: NEW_PATH, permission: 'develop' }, async (visit, fields) => {
     const editor = { name: fields.text('name').trim(), typed: readTypedStyle((name) => fields.text(name)), faults: [] };
     const fault = nameFault(editor.name);
     return fault ? await show(visit, { ...editor, faults: [fault] }) : await save(visit, editor);
   });
-  routes.page(`${STYLES_PATH}/:name`, async (visit) => {
+  routes.page({ path: `${STYLES_PATH}/:name`, permission: 'develop' }, async (visit) => {
     const saved = await styles.find(visit.user.accountId, nameIn(visit));
     return await show(visit, { saved, name: saved.name, typed: typedStyleOf(styleOfVersion(saved)), faults: [] });
   });
-  routes.page(`${STYLES_PATH}/:name/preview.png`, async (visit) => {
+  routes.page({ path: `${STYLES_PATH}/:name/preview.png`, permission: 'develop' }, async (visit) => {
     return await sendPreview(visit, styleOfVersion(await styles.find(visit.user.accountId, nameIn(visit))));
   });
-  routes.action(`${STYLES_PATH}/:name`, async (visit, fields) => {
+  routes.action({ path: `${STYLES_PATH}/:name`, permission: 'develop' }, async (visit, fields) => {
     const saved = await styles.find(visit.user.accountId, nameIn(visit));
     const typed = readTypedStyle((name) => fields.text(name));
     return await save(visit, { saved, name: saved.name, typed, faults: [] });
   });
-  routes.action(`${STYLES_PATH}/:name/delete`, async (visit) => {
+  routes.action({ path: `${STYLES_PATH}/:name/delete`, permission: 'develop' }, async (visit) => {
     await styles.remove(visit.user.accountId, nameIn(visit), `user:${visit.user.id}`);
     return seeOther(visit, `${BRAND_PATH}?done=style-deleted`);
   });

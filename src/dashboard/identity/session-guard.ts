@@ -1,8 +1,8 @@
 // Sessions of the site: identifies the visitor of a page, and reads a form only if one of our pages sent it.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Permission } from '../../account/roles.ts';
 import { createSecret, hashSecret, isSecret } from '../../account/secret.ts';
-import { AppError } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
 import type { Incident, Incidents } from '../../store/incidents/incidents.ts';
 import type { Sessions, UserSession } from '../../store/people/sessions.ts';
@@ -22,7 +22,11 @@ export interface Visit {
   readonly token: string;
 }
 
-export interface SignedInVisit extends Visit {
+/** The permission of a role in the account, or `operate` for pages of operators, who have a role of their own. */
+export type PagePermission = Permission | 'operate';
+
+/** A visitor who is signed in. */
+export interface Member extends Visit {
   readonly user: User;
   /** If true, the user's account has test keys only, until the operator approves it. */
   readonly awaitsApproval: boolean;
@@ -30,6 +34,12 @@ export interface SignedInVisit extends Visit {
   readonly openIncidents: () => Promise<readonly Incident[]>;
   /** The hash of the visitor's session, which is its id in the store. */
   readonly sessionHash: string;
+}
+
+/** A request for a page of signed-in users. */
+export interface SignedInVisit extends Member {
+  /** The pages in the navigation that this user may open. */
+  readonly tabs: readonly { readonly path: string; readonly label: string; readonly permission: PagePermission }[];
 }
 
 export interface SessionGuardOptions {
@@ -74,7 +84,7 @@ export class SessionGuard {
   }
 
   /** Returns undefined when the visitor isn't signed in. */
-  async member(request: FastifyRequest, reply: FastifyReply): Promise<SignedInVisit | undefined> {
+  async member(request: FastifyRequest, reply: FastifyReply): Promise<Member | undefined> {
     const secret = this.#secretOf(request);
     if (secret === undefined) return undefined;
     const sessionHash = hashSecret(secret);
@@ -94,15 +104,6 @@ export class SessionGuard {
     const secret = this.#secretOf(request);
     assertNotForged(request, this.#publicUrl, secret, typeof token === 'string' ? token : '');
     return secret === undefined ? undefined : (await this.#sessions.find(hashSecret(secret)))?.user;
-  }
-
-  /** Like `member`, for operators. Other users get 404, so the page doesn't reveal that it exists. */
-  async operator(request: FastifyRequest, reply: FastifyReply): Promise<SignedInVisit | undefined> {
-    const visit = await this.member(request, reply);
-    if (visit !== undefined && visit.user.role !== 'operator') {
-      throw new AppError('not_found', "This path doesn't exist.");
-    }
-    return visit;
   }
 
   /** Reads a form. Throws unless one of our pages, opened by the same visitor, sent it. */

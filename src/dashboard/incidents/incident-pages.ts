@@ -47,7 +47,7 @@ export function addIncidentPages(
     const body = html`<p>Customers see an open incident on every page of their dashboard, and all of the last ${HISTORY_DAYS} days on the <a href="/status">status page</a> and in its feed.</p>
 <div class="columns">${reportSection(visit, typed)}
 <section aria-labelledby="list"><h2 id="list">Last ${HISTORY_DAYS} days</h2>${incidentList(await incidents.since(since))}</section></div>`;
-    return await sendPrivate(site, visit, { title: 'Incidents', path: INCIDENTS_PATH, body, status: statusOf(typed) });
+    return await sendPrivate(site, visit, { title: 'Incidents', body, status: statusOf(typed) });
   };
   const showOne = async (visit: SignedInVisit, typed: Typed): Promise<FastifyReply> => {
     const incident = await incidents.find(idOf(visit));
@@ -56,18 +56,21 @@ export function addIncidentPages(
 <h2 class="visually-hidden">What was reported</h2>
 ${incidentArticle(incident)}
 <p><a href="${INCIDENTS_PATH}">Back to all incidents</a></p>`;
-    return await sendPrivate(site, visit, { title: 'Incident', path: INCIDENTS_PATH, body, status: statusOf(typed) });
+    return await sendPrivate(site, visit, { title: 'Incident', body, status: statusOf(typed) });
   };
 
-  routes.page(INCIDENTS_PATH, async (visit) => await showList(visit, NOTHING));
-  routes.action(INCIDENTS_PATH, async (visit, fields) => {
+  routes.page(
+    { path: INCIDENTS_PATH, permission: 'operate', tab: 'Incidents' },
+    async (visit) => await showList(visit, NOTHING),
+  );
+  routes.action({ path: INCIDENTS_PATH, permission: 'operate' }, async (visit, fields) => {
     const typed = { ...read(fields), titleFault: faultOf(fields.text('title'), 'title', MAX_TITLE) };
     if (typed.titleFault !== undefined || typed.bodyFault !== undefined) return await showList(visit, typed);
     const id = await incidents.report(typed, `operator:${visit.user.id}`);
     return seeOther(visit, `${INCIDENTS_PATH}/${id}?done=incident-reported`);
   });
-  routes.page(`${INCIDENTS_PATH}/:id`, async (visit) => await showOne(visit, NOTHING));
-  routes.action(`${INCIDENTS_PATH}/:id`, async (visit, fields) => {
+  routes.page({ path: `${INCIDENTS_PATH}/:id`, permission: 'operate' }, async (visit) => await showOne(visit, NOTHING));
+  routes.action({ path: `${INCIDENTS_PATH}/:id`, permission: 'operate' }, async (visit, fields) => {
     const typed = read(fields);
     if (typed.bodyFault !== undefined) return await showOne(visit, typed);
     const isOver = fields.text('over') !== '';

@@ -31,7 +31,7 @@ ${newPasswordField('Choose a password', faults)}
 <p class="actions"><button class="button" type="submit">Join</button></p>`,
 )}
 <p class="small">By joining, you agree to the <a href="/terms">terms</a> and the <a href="/privacy">privacy policy</a>.</p>`;
-    return forms.send(visit, { title: 'Join a Storybar account', path: JOIN_PATH, body, faults });
+    return forms.send(visit, { title: 'Join a Storybar account', body, faults });
   };
 
   forms.page(JOIN_PATH, async (visit) => {
@@ -61,5 +61,5 @@ function showExpired(forms: PublicForms, visit: Visit): FastifyReply {
   const body = html`<p>It has already been used or is no longer valid. Ask for a new invitation.</p>
 <p class="actions"><a class="button" href="/signin">Sign in</a></p>`;
   const title = 'This invitation has expired';
-  return forms.send(visit, { title, path: JOIN_PATH, body, faults: { form: title } });
+  return forms.send(visit, { title, body, faults: { form: title } });
 }

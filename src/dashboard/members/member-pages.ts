@@ -46,8 +46,8 @@ export function addMemberPages(routes: SignedInRoutes, dependencies: MemberDepen
   const show = async (visit: SignedInVisit, typed = '', fault?: string): Promise<FastifyReply> =>
     await memberPage(dependencies, visit, typed, fault);
 
-  routes.page(PATH, async (visit) => await show(visit));
-  routes.action(PATH, async (visit, fields) => {
+  routes.page({ path: PATH, permission: 'own', tab: 'Members' }, async (visit) => await show(visit));
+  routes.action({ path: PATH, permission: 'own' }, async (visit, fields) => {
     const { user, request } = visit;
     if (user.unconfirmedEmail !== null) throw new AppError('invalid_fields', CONFIRM_FIRST);
     const typed = fields.text('email');
@@ -72,7 +72,7 @@ export function addMemberPages(routes: SignedInRoutes, dependencies: MemberDepen
     identity.emailInvitation(email, addressOf(user), link, request.id);
     return seeOther(visit, `${PATH}?done=invited`);
   });
-  routes.action(`${PATH}/revoke`, async (visit, fields) => {
+  routes.action({ path: `${PATH}/revoke`, permission: 'own' }, async (visit, fields) => {
     const id = fields.text('invitation');
     const { accountId } = visit.user;
     const found = (await store.members.invitations(accountId)).find(({ hash }) => publicId(hash) === id);
@@ -80,7 +80,7 @@ export function addMemberPages(routes: SignedInRoutes, dependencies: MemberDepen
     await store.members.revoke(accountId, found.hash, `user:${visit.user.id}`);
     return seeOther(visit, `${PATH}?done=invitation-revoked`);
   });
-  routes.action(`${PATH}/:id/role`, async (visit, fields) => {
+  routes.action({ path: `${PATH}/:id/role`, permission: 'own' }, async (visit, fields) => {
     const { user } = visit;
     assertChanged(
       await store.members.setRole(user.accountId, idOf(visit), roleOf(fields.text('role')), `user:${user.id}`),
@@ -122,7 +122,7 @@ async function memberPage(
 ${invitations.length > 0 && invitationSection(visit, invitations)}
 ${inviteSection(visit, typed, fault)}`;
   const status = fault === undefined ? 200 : 422;
-  return await sendPrivate(site, visit, { title: 'Members', path: PATH, body, status });
+  return await sendPrivate(site, visit, { title: 'Members', body, status });
 }
 
 function memberRow(visit: SignedInVisit, user: User): (Html | string)[] {
@@ -216,7 +216,7 @@ export async function showInvitationLink(
   const body = html`<p>Send this link to <strong>${email}</strong>. It works once and expires in a week.</p>
 <div class="code new-key"><pre tabindex="0" role="group" aria-label="Invitation link"><code>${link}</code></pre><button class="copy" type="button" data-copy hidden>Copy</button></div>
 <p class="actions"><a class="button" href="${back}">Done</a></p>`;
-  return await sendPrivate(site, visit, { title: 'Invitation', path: back, body });
+  return await sendPrivate(site, visit, { title: 'Invitation', body });
 }
 
 /** Returns the name of an invitation in a form. The hash in the store stays on the server. */

@@ -30,15 +30,15 @@ const KEY_CHOICE = html`<fieldset class="choices"><legend>What happens to these 
 
 export function addRemovePage(routes: SignedInRoutes, { site, store }: RemoveDependencies): void {
   const path = `${MEMBERS_PATH}/:id/remove`;
-  routes.page(path, async (visit) => {
+  routes.page({ path, permission: 'own' }, async (visit) => {
     const member = await findRemovable(store, visit);
     const keys = (await store.keys.list(visit.user.accountId)).filter(
       ({ createdBy, state }) => createdBy === member.id && state !== 'revoked',
     );
     const title = `Remove ${addressOf(member)}`;
-    return await sendPrivate(site, visit, { title, path: MEMBERS_PATH, body: removeBody(visit, member, keys) });
+    return await sendPrivate(site, visit, { title, body: removeBody(visit, member, keys) });
   });
-  routes.action(path, async (visit, fields) => {
+  routes.action({ path, permission: 'own' }, async (visit, fields) => {
     const { user } = visit;
     const { id } = await findRemovable(store, visit);
     const keys = fields.text('keys') === 'revoke' ? 'revoke' : 'keep';

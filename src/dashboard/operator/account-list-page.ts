@@ -94,7 +94,7 @@ ${rows.length === 0 ? html`<p>No accounts found.</p>` : entryList('Accounts', CO
 ${older && html`<p class="actions"><a class="button quiet" href="${PATH}?${queryFor(search, last)}">Older</a></p>`}
 ${rows.length > 0 && html`<p class="small"><a href="${CSV_PATH}?${queryFor(search)}">Export accounts (CSV)</a> (up to ${count(EXPORT_ACCOUNTS)})</p>`}
 ${newAccountSection(visit, plans)}`;
-  return await sendPrivate(site, visit, { title: 'Accounts', path: PATH, body });
+  return await sendPrivate(site, visit, { title: 'Accounts', body });
 }
 
 /** Exports the newest accounts that match the filters of the list. */

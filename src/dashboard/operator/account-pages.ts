@@ -33,13 +33,16 @@ const MAX_REASON = 200;
 
 export function addAccountPages(routes: SignedInRoutes, dependencies: AccountPagesDependencies): void {
   const { store, plans } = dependencies;
-  routes.page(PATH, async (visit) => await accountListPage(dependencies, visit));
-  routes.page(CSV_PATH, async (visit) => await accountCsv(dependencies, visit));
+  routes.page(
+    { path: PATH, permission: 'operate', tab: 'Accounts' },
+    async (visit) => await accountListPage(dependencies, visit),
+  );
+  routes.page({ path: CSV_PATH, permission: 'operate' }, async (visit) => await accountCsv(dependencies, visit));
   addInvitePages(routes, dependencies);
-  routes.page(`${PATH}/:id`, async (visit) => await accountPage(dependencies, visit));
+  routes.page({ path: `${PATH}/:id`, permission: 'operate' }, async (visit) => await accountPage(dependencies, visit));
   const back = (visit: SignedInVisit, { id }: AccountSummary, done: string): FastifyReply =>
     seeOther(visit, `${PATH}/${encodeURIComponent(id)}?done=${done}`);
-  routes.action(`${PATH}/:id/suspend`, async (visit) => {
+  routes.action({ path: `${PATH}/:id/suspend`, permission: 'operate' }, async (visit) => {
     const account = await findAccount(store, visit);
     if (account.id === visit.user.accountId) {
       throw new AppError('invalid_fields', "You can't suspend your own account.");
@@ -47,17 +50,17 @@ export function addAccountPages(routes: SignedInRoutes, dependencies: AccountPag
     await store.accounts.setSuspended(account.id, true, actorOf(visit));
     return back(visit, account, 'suspended');
   });
-  routes.action(`${PATH}/:id/approve`, async (visit) => {
+  routes.action({ path: `${PATH}/:id/approve`, permission: 'operate' }, async (visit) => {
     const account = await findAccount(store, visit);
     await store.accounts.approve(account.id, actorOf(visit));
     return back(visit, account, 'account-approved');
   });
-  routes.action(`${PATH}/:id/resume`, async (visit) => {
+  routes.action({ path: `${PATH}/:id/resume`, permission: 'operate' }, async (visit) => {
     const account = await findAccount(store, visit);
     await store.accounts.setSuspended(account.id, false, actorOf(visit));
     return back(visit, account, 'account-resumed');
   });
-  routes.action(`${PATH}/:id/credits`, async (visit, fields) => {
+  routes.action({ path: `${PATH}/:id/credits`, permission: 'operate' }, async (visit, fields) => {
     const account = await findAccount(store, visit);
     const credits = Number(fields.text('credits'));
     const reason = fields
@@ -75,7 +78,7 @@ export function addAccountPages(routes: SignedInRoutes, dependencies: AccountPag
     if (granted === undefined) throw new AppError('invalid_fields', 'This account has no active plan.');
     return back(visit, account, 'credits-granted');
   });
-  routes.action(`${PATH}/:id/plan`, async (visit, fields) => {
+  routes.action({ path: `${PATH}/:id/plan`, permission: 'operate' }, async (visit, fields) => {
     const account = await findAccount(store, visit);
     const plan = fields.text('plan');
     if (plans.find(plan) === undefined) throw new AppError('invalid_fields', "This plan doesn't exist.");
@@ -138,7 +141,7 @@ ${renders.length === 0 ? html`<p>No renders.</p>` : renderTable(renders, `${path
 </section></div>
 ${endpoints.length > 0 && html`<section aria-labelledby="webhooks"><h2 id="webhooks">Webhooks</h2>${endpointList(endpoints)}</section>`}
 ${suspension(visit, account)}`;
-  return await sendPrivate(site, visit, { title: account.name, path: `${PATH}/${id}`, views: accountViews(id), body });
+  return await sendPrivate(site, visit, { title: account.name, views: accountViews(id), body });
 }
 
 function keyList(keys: readonly KeySummary[]): Html {

@@ -38,7 +38,7 @@ const ACTING_AS = [
 ] as const;
 
 export function addAuditPage(routes: SignedInRoutes, site: Site, store: AuditStore): void {
-  routes.page(PATH, async (visit) => {
+  routes.page({ path: PATH, permission: 'operate', tab: 'Audit log' }, async (visit) => {
     const filter = await filterOf(store, visit);
     // One more entry is read than shown, to find out whether there are older ones.
     const entries = filter === undefined ? [] : await store.audit.list({ ...filter, count: PAGE_SIZE + 1 });
@@ -50,7 +50,7 @@ export function addAuditPage(routes: SignedInRoutes, site: Site, store: AuditSto
 ${auditFilter(visit)}
 ${auditTable(shown, await namesIn(store, shown))}
 ${older && html`<p class="actions"><a class="button quiet" href="${PATH}?${older}">Older</a></p>`}`;
-    return await sendPrivate(site, visit, { title: 'Audit log', path: PATH, body });
+    return await sendPrivate(site, visit, { title: 'Audit log', body });
   });
 }
 

@@ -29,18 +29,17 @@ export function addCustomerView(routes: SignedInRoutes, dependencies: CustomerVi
     await store.operator.recordView(account.id, `operator:${visit.user.id}`);
     return account;
   };
-  routes.page(`${PATH}/:id/usage`, async (visit) => {
+  routes.page({ path: `${PATH}/:id/usage`, permission: 'operate' }, async (visit) => {
     const account = await find(visit);
     const body = html`${banner(account)}${await usageBody({ store, plans }, visit, account, pathOf(account, 'usage'))}`;
     return await sendPrivate(site, visit, {
       title: `Usage of ${account.name}`,
-      path: PATH,
       views: accountViews(account.id),
       body,
     });
   });
   addRequestViews(routes, dependencies, {
-    path: `${PATH}/:id/requests`,
+    route: { path: `${PATH}/:id/requests`, permission: 'operate' },
     baseOf: async (visit) => {
       const account = await find(visit);
       return {

@@ -35,7 +35,7 @@ const LATENCY_COLUMNS: readonly ListColumn[] = [
 ];
 
 export function addHealthPage(routes: SignedInRoutes, site: Site, health: () => HealthReport): void {
-  routes.page(PATH, async (visit) => {
+  routes.page({ path: PATH, permission: 'operate', tab: 'Service' }, async (visit) => {
     const report = health();
     const { images, videos, remote, codecs } = report.renderer;
     const body = html`${verdict(report)}
@@ -60,7 +60,7 @@ ${remote && remoteFacts(remote)}
 ${latencySection(report.latencyMs)}
 ${codecs && codecSection(codecs)}
 <p class="small">These figures are about this server since its start. For figures over time and of all servers, see <code>GET /metrics</code>.</p>`;
-    return await sendPrivate(site, visit, { title: 'Service', path: PATH, body });
+    return await sendPrivate(site, visit, { title: 'Service', body });
   });
 }
 

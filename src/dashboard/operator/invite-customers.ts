@@ -35,7 +35,7 @@ const TAKEN = 'This address has an account, or is that of the operator. Use anot
 
 export function addInvitePages(routes: SignedInRoutes, dependencies: InviteDependencies): void {
   const { store, plans } = dependencies;
-  routes.action(PATH, async (visit, fields) => {
+  routes.action({ path: PATH, permission: 'operate' }, async (visit, fields) => {
     const name = fields
       .text('name')
       .replaceAll(/\p{Cc}/gu, ' ')
@@ -49,7 +49,10 @@ export function addInvitePages(routes: SignedInRoutes, dependencies: InviteDepen
     await store.accounts.create({ id, name }, actorOf(visit), plan);
     return seeOther(visit, `${PATH}/${id}?done=account-created`);
   });
-  routes.action(`${PATH}/:id/invite`, async (visit, fields) => await invite(dependencies, visit, fields.text('email')));
+  routes.action(
+    { path: `${PATH}/:id/invite`, permission: 'operate' },
+    async (visit, fields) => await invite(dependencies, visit, fields.text('email')),
+  );
 }
 
 /** Invites an owner. Sending the form again replaces the invitation, so a reload does no harm. */

@@ -31,7 +31,7 @@ const PROVIDERS: Readonly<Record<PlanCount['provider'], string>> = {
 };
 
 export function addOverviewPage(routes: SignedInRoutes, { site, store, plans, health }: OverviewDependencies): void {
-  routes.page('/operator', async (visit) => {
+  routes.page({ path: '/operator', permission: 'operate', tab: 'Overview' }, async (visit) => {
     const today = new Date();
     const [from, to] = [dayAfter(today, 1 - DAYS), dayAfter(today, 0)];
     const days = countDays(await store.operator.days(from, to), new Date(from), DAYS);
@@ -71,7 +71,7 @@ ${tiles(figures)}
 <p class="small">Server errors and sign-ups are those of the last ${DAYS} days.</p>
 <section aria-labelledby="days"><h2 id="days">Renders per day</h2>${usageChart(days)}</section>
 <section aria-labelledby="plans"><h2 id="plans">Plans</h2>${planTable(counts, plans)}</section>`;
-    return await sendPrivate(site, visit, { title: 'Overview', path: '/operator', body });
+    return await sendPrivate(site, visit, { title: 'Overview', body });
   });
 }
 

@@ -19,13 +19,13 @@ const STATES: Readonly<Record<string, string>> = {
 };
 
 export function addInvoicePage(routes: SignedInRoutes, site: Site, billing: Billing): void {
-  routes.page(INVOICES_PATH, async (visit) => {
+  routes.page({ path: INVOICES_PATH, permission: 'pay' }, async (visit) => {
     const invoices = await billing.invoices(visit.user.accountId);
     const manage = html`<button class="button quiet" type="submit">Billing address and card</button>`;
     const body = html`${invoices.length === 0 ? html`<p>No invoices yet.</p>` : invoiceTable(invoices)}
 ${billing.takesPayments && form(visit, '/dashboard/plan/manage', manage)}
 <p><a href="/dashboard/plan">Back to your plan</a></p>`;
-    return await sendPrivate(site, visit, { title: 'Invoices', path: '/dashboard/plan', body });
+    return await sendPrivate(site, visit, { title: 'Invoices', body });
   });
 }
 

@@ -34,7 +34,7 @@ const CLOCK_TOLERANCE_MS = 60_000;
 
 export function addPlanChangePages(routes: SignedInRoutes, dependencies: PlanChangeDependencies): void {
   const { site, store, plans, billing } = dependencies;
-  routes.page(CHANGE_PATH, async (visit) => {
+  routes.page({ path: CHANGE_PATH, permission: 'pay' }, async (visit) => {
     const plan = plans.find(queryOf(visit, 'plan') ?? '');
     if (plan === undefined) return seeOther(visit, PLAN_PATH);
     const preview = await billing.previewPlan(visit.user.accountId, plan.name);
@@ -48,19 +48,18 @@ ${preview.kind === 'charge' && confirmationFields(preview)}
 <p class="actions"><button class="button" type="submit">${confirmLabel(plan, preview)}</button>
 <a class="button quiet" href="${PLAN_PATH}">Back</a></p>`,
 )}`;
-    return await sendPrivate(site, visit, { title: `Switch to ${plan.title}`, path: PLAN_PATH, body });
+    return await sendPrivate(site, visit, { title: `Switch to ${plan.title}`, body });
   });
-  routes.page(CANCEL_PATH, async (visit) => {
+  routes.page({ path: CANCEL_PATH, permission: 'pay' }, async (visit) => {
     const { subscription } = await accountOf(store, visit);
     const plan = cancelablePlan(plans, subscription);
     if (plan === undefined || subscription === undefined) return seeOther(visit, PLAN_PATH);
     return await sendPrivate(site, visit, {
       title: `Cancel ${plan.title}`,
-      path: PLAN_PATH,
       body: cancelBody(visit, plans, plan, subscription),
     });
   });
-  routes.action(CANCEL_PATH, async (visit): Promise<FastifyReply> => {
+  routes.action({ path: CANCEL_PATH, permission: 'pay' }, async (visit): Promise<FastifyReply> => {
     const { subscription } = await accountOf(store, visit);
     if (cancelablePlan(plans, subscription) === undefined) {
       throw new AppError('invalid_fields', 'There is no paid plan to cancel.');

@@ -75,7 +75,7 @@ async function leaveFor(
   reply.header('refresh', `0;url=${url.href}`);
   const name = PROVIDER_NAMES[provider];
   const body = html`<p>If nothing happens, <a href="${url.href}">continue to ${name}</a>.</p>`;
-  return forms.send(visit, { title: `Continuing to ${name}…`, path: startPath(provider), body });
+  return forms.send(visit, { title: `Continuing to ${name}…`, body });
 }
 
 async function comeBack(
@@ -121,7 +121,7 @@ function showProblem(
   const [path, label] = userId === null ? ['/signin', 'Back to sign in'] : [SECURITY_PATH, 'Back to Security'];
   const body = html`${problem(text)}
 <p class="actions"><a class="button" href="${path}">${label}</a></p>`;
-  return forms.send(visit, { title, path: startPath(provider), body, status });
+  return forms.send(visit, { title, body, status });
 }
 
 function callbackPath(provider: SignInProvider): string {

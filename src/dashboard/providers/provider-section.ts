@@ -41,7 +41,7 @@ export function addProviderActions(
           : html`<p>${why}</p>
 <p class="actions"><a class="button" href="${SECURITY_PATH}">Back to Security</a></p>`;
       const title = `Connect ${PROVIDER_NAMES[provider]}`;
-      return await sendPrivate(site, visit, { title, path: PATH, body, status: fault === undefined ? 200 : 422 });
+      return await sendPrivate(site, visit, { title, body, status: fault === undefined ? 200 : 422 });
     };
     const configured = (name: string | undefined): SignInProvider => {
       const provider = providerSignIn.providers.find((each) => each === name);
@@ -49,8 +49,11 @@ export function addProviderActions(
       return provider;
     };
 
-    routes.page(PATH, async (visit) => await show(visit, configured(queryOf(visit, 'provider'))));
-    routes.action(PATH, async (visit, fields) => {
+    routes.page(
+      { path: PATH, permission: 'self' },
+      async (visit) => await show(visit, configured(queryOf(visit, 'provider'))),
+    );
+    routes.action({ path: PATH, permission: 'self' }, async (visit, fields) => {
       const { user, request } = visit;
       const provider = configured(fields.text('provider'));
       const why = reasonAgainst(visit);
@@ -62,7 +65,7 @@ export function addProviderActions(
     });
   }
   // This also works for a provider that isn't configured any more.
-  routes.action(`${PATH}/disconnect`, async ({ user, ...visit }, fields) => {
+  routes.action({ path: `${PATH}/disconnect`, permission: 'self' }, async ({ user, ...visit }, fields) => {
     const provider = SIGN_IN_PROVIDERS.find((each) => each === fields.text('provider'));
     const result = provider && (await store.linkedIdentities.unlink(user.id, provider, providerSignIn.providers));
     if (result === 'last way') throw new AppError('invalid_fields', LAST_WAY);

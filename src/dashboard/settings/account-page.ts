@@ -33,7 +33,7 @@ const OTHER_OPERATOR_FAULT =
 
 export function addAccountSettings(routes: SignedInRoutes, dependencies: AccountSettingsDependencies): void {
   const { site, store, identity } = dependencies;
-  routes.page(PATH, async (visit) => {
+  routes.page({ path: PATH, permission: 'own', tab: 'Account' }, async (visit) => {
     const { id, name, createdAt } = must(await store.accounts.find(visit.user.accountId), 'the account');
     const body = html`<dl class="facts-list">
 <div><dt>Email</dt><dd>${shownEmail(visit)}</dd></div>
@@ -49,9 +49,9 @@ export function addAccountSettings(routes: SignedInRoutes, dependencies: Account
 <p>Ends your plan and deletes all data. This can’t be undone.</p>
 <p class="actions"><a class="button danger" href="${DELETE_PATH}">Delete account…</a></p>
 </section>`;
-    return await sendPrivate(site, visit, { title: 'Account', path: PATH, body });
+    return await sendPrivate(site, visit, { title: 'Account', body });
   });
-  routes.page(`${PATH}/export.json`, async ({ user, request, reply }) => {
+  routes.page({ path: `${PATH}/export.json`, permission: 'own' }, async ({ user, request, reply }) => {
     await identity.throttle('export', user, request.ip);
     const headers = {
       ...PRIVATE_HEADERS,
@@ -75,11 +75,11 @@ function addDeletion(routes: SignedInRoutes, dependencies: AccountSettingsDepend
     const why = await reasonAgainst(visit);
     const body = why === undefined ? deleteBody(visit, billing, fault) : html`<p>${why}</p>`;
     const status = fault === undefined ? 200 : 422;
-    return await sendPrivate(site, visit, { title: 'Delete account', path: PATH, body, status });
+    return await sendPrivate(site, visit, { title: 'Delete account', body, status });
   };
 
-  routes.page(DELETE_PATH, async (visit) => await show(visit));
-  routes.action(DELETE_PATH, async (visit, fields) => {
+  routes.page({ path: DELETE_PATH, permission: 'own' }, async (visit) => await show(visit));
+  routes.action({ path: DELETE_PATH, permission: 'own' }, async (visit, fields) => {
     const { user, request } = visit;
     const why = await reasonAgainst(visit);
     if (why !== undefined) throw new AppError('invalid_fields', why);

@@ -48,7 +48,7 @@ ${field({ name: 'code', label: 'Code', autocomplete: 'one-time-code', hint, faul
 ${hasPasskey && passkeySignInForm(visit, next)}
 <p class="small"><a href="/signin">Back to sign in</a></p>`;
     const modules = hasPasskey ? [PASSKEY_MODULE] : [];
-    return forms.send(visit, { title: 'Enter your code', path: PATH, body, faults: { form: fault }, modules });
+    return forms.send(visit, { title: 'Enter your code', body, faults: { form: fault }, modules });
   };
 
   // Visitors get here by reloading or going back. There is nothing to show without the password.

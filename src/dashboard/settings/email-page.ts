@@ -32,11 +32,11 @@ export function addEmailPage(routes: SignedInRoutes, { site, identity }: EmailPa
     const why = reasonAgainst(visit, identity);
     const body = why === undefined ? emailForm(visit, typed, faults) : html`<p>${why}</p>`;
     const status = Object.keys(faults).length > 0 ? 422 : 200;
-    return await sendPrivate(site, visit, { title: 'Change email', path: PATH, body, status });
+    return await sendPrivate(site, visit, { title: 'Change email', body, status });
   };
 
-  routes.page(PATH, async (visit) => show(visit, '', {}));
-  routes.action(PATH, async (visit, fields) => {
+  routes.page({ path: PATH, permission: 'self' }, async (visit) => show(visit, '', {}));
+  routes.action({ path: PATH, permission: 'self' }, async (visit, fields) => {
     const { user, request } = visit;
     const why = reasonAgainst(visit, identity);
     if (why !== undefined) throw new AppError('invalid_fields', why);

@@ -48,7 +48,7 @@ export function addPasskeyPages(routes: SignedInRoutes, dependencies: PasskeyDep
     const body = visit.user.unconfirmedEmail === null ? addBody(visit, typed, faults) : html`<p>${CONFIRM_FIRST}</p>`;
     return await sendPrivate(site, visit, {
       title: 'Add a passkey',
-      path: PATH,
+
       body,
       status,
       modules: [PASSKEY_MODULE],
@@ -61,9 +61,9 @@ export function addPasskeyPages(routes: SignedInRoutes, dependencies: PasskeyDep
     throw new AppError('invalid_fields', `You can have up to ${MAX_PASSKEYS} passkeys. Remove one first.`);
   };
 
-  routes.page(PATH, async (visit) => show(visit, '', {}));
+  routes.page({ path: PATH, permission: 'self' }, async (visit) => show(visit, '', {}));
   // The password is checked before the device creates the passkey, and the challenge proves that it was.
-  routes.action(`${PATH}/options`, async (visit, fields) => {
+  routes.action({ path: `${PATH}/options`, permission: 'self' }, async (visit, fields) => {
     const { user, request, reply } = visit;
     await assertMayAdd(user);
     if (!(await identity.checkPassword(user, fields.text('password'), request.ip))) {
@@ -72,7 +72,7 @@ export function addPasskeyPages(routes: SignedInRoutes, dependencies: PasskeyDep
     const options = await passkeySignIn.registrationOptions(user, visitorOf(visit, publicUrl));
     return reply.headers(PRIVATE_HEADERS).send(options);
   });
-  routes.action(PATH, async (visit, fields) => {
+  routes.action({ path: PATH, permission: 'self' }, async (visit, fields) => {
     // This is checked again, because much can happen between the challenge and the device's response.
     await assertMayAdd(visit.user);
     const name = fields
@@ -88,7 +88,7 @@ export function addPasskeyPages(routes: SignedInRoutes, dependencies: PasskeyDep
     }
     return show(visit, name, { form: 'The passkey couldn’t be added. Try again.' });
   });
-  routes.action(`${PATH}/remove`, async (visit, fields) => {
+  routes.action({ path: `${PATH}/remove`, permission: 'self' }, async (visit, fields) => {
     if (!(await store.passkeys.remove(visit.user.id, fields.text('passkey')))) {
       throw new AppError('not_found', 'This passkey has already been removed.');
     }

@@ -23,7 +23,7 @@ const SECURITY_PATH = '/dashboard/security';
 
 export function addSessionActions(routes: SignedInRoutes, { store, sessionGuard }: SessionDependencies): void {
   const { sessions } = store;
-  routes.action(`${SECURITY_PATH}/end-session`, async (visit, fields) => {
+  routes.action({ path: `${SECURITY_PATH}/end-session`, permission: 'self' }, async (visit, fields) => {
     const id = fields.text('session');
     // Only sessions of this user are searched, so that no id of another user's session can end it.
     const session = (await sessions.list(visit.user.id)).find(({ hash }) => publicId(hash) === id);
@@ -35,11 +35,11 @@ export function addSessionActions(routes: SignedInRoutes, { store, sessionGuard 
     await sessions.end(session.hash);
     return seeOther(visit, `${SECURITY_PATH}?done=session-ended`);
   });
-  routes.action(`${SECURITY_PATH}/end-other-sessions`, async (visit) => {
+  routes.action({ path: `${SECURITY_PATH}/end-other-sessions`, permission: 'self' }, async (visit) => {
     await sessions.endOthers(visit.user.id, visit.sessionHash);
     return seeOther(visit, `${SECURITY_PATH}?done=others-signed-out`);
   });
-  routes.action(`${SECURITY_PATH}/sign-out-everywhere`, async (visit) => {
+  routes.action({ path: `${SECURITY_PATH}/sign-out-everywhere`, permission: 'self' }, async (visit) => {
     await sessions.endAll(visit.user.id);
     await sessionGuard.signOut(visit);
     return seeOther(visit, '/signin?done=signed-out-everywhere');

@@ -36,7 +36,7 @@ const CONFIRM_FIRST = 'Confirm your email address before you turn on two-factor 
 export function addTwoFactorPages(routes: SignedInRoutes, dependencies: TwoFactorDependencies): void {
   const { site, store, identity, twoFactor } = dependencies;
   const send = async (visit: SignedInVisit, body: Html, status = 200): Promise<FastifyReply> =>
-    await sendPrivate(site, visit, { title: 'Two-factor authentication', path: PATH, body, status });
+    await sendPrivate(site, visit, { title: 'Two-factor authentication', body, status });
   const show = async (visit: SignedInVisit, fault?: string): Promise<FastifyReply> => {
     const state = await twoFactor.state(visit.user);
     if (state !== undefined) return send(visit, statusBody(visit, state, fault), fault === undefined ? 200 : 422);
@@ -46,8 +46,8 @@ export function addTwoFactorPages(routes: SignedInRoutes, dependencies: TwoFacto
   const isPassword = async (visit: SignedInVisit, password: string): Promise<boolean> =>
     await identity.checkPassword(visit.user, password, visit.request.ip);
 
-  routes.page(PATH, async (visit) => await show(visit));
-  routes.action(PATH, async (visit, fields) => {
+  routes.page({ path: PATH, permission: 'self' }, async (visit) => await show(visit));
+  routes.action({ path: PATH, permission: 'self' }, async (visit, fields) => {
     const secret = fields.text('secret');
     // An unconfirmed user can sign in with a link and the password, which must not become a way around the code.
     if (visit.user.unconfirmedEmail !== null || !isTotpSecret(secret)) return seeOther(visit, PATH);
@@ -63,12 +63,12 @@ export function addTwoFactorPages(routes: SignedInRoutes, dependencies: TwoFacto
     await store.sessions.endOthers(visit.user.id, visit.sessionHash);
     return send(visit, codesBody(codes));
   });
-  routes.action(`${PATH}/codes`, async (visit, fields) => {
+  routes.action({ path: `${PATH}/codes`, permission: 'self' }, async (visit, fields) => {
     if (!(await isPassword(visit, fields.text('password')))) return await show(visit, WRONG_PASSWORD);
     const codes = await twoFactor.replaceRecoveryCodes(visit.user);
     return codes === undefined ? seeOther(visit, PATH) : send(visit, codesBody(codes));
   });
-  routes.action(`${PATH}/off`, async (visit, fields) => {
+  routes.action({ path: `${PATH}/off`, permission: 'self' }, async (visit, fields) => {
     if (!(await isPassword(visit, fields.text('password')))) return await show(visit, WRONG_PASSWORD);
     if (await twoFactor.turnOff(visit.user)) {
       identity.reportSecurityChange(visit.user, 'two-factor-off', visit.request.id);

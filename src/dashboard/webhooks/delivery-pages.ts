@@ -21,7 +21,7 @@ export function addDeliveryPages(
   routes: SignedInRoutes,
   { site, webhooks }: { readonly site: Site; readonly webhooks: WebhookChanges },
 ): void {
-  routes.page(PATH, async (visit) => {
+  routes.page({ path: PATH, permission: 'develop' }, async (visit) => {
     const { accountId } = visit.user;
     const filter = deliveryFilterOf((name) => queryOf(visit, name));
     const page = { ...filter, limit: PAGE_SIZE + 1, after: queryOf(visit, 'after') };
@@ -34,13 +34,13 @@ export function addDeliveryPages(
 <div data-refresh>${deliveryTable(found.slice(0, PAGE_SIZE), deliveryQuery(filter) === '' ? undefined : 'No deliveries match the filter.')}</div>${pager(found, filter)}
 ${found.some(({ status }) => status === 'failed') && resendForm(visit, `${PATH}/resend`, filter)}
 <p class="small">Deliveries are kept for 30 days. <a href="/dashboard/webhooks">Back to webhooks</a></p>`;
-    return await sendPrivate(site, visit, { title: 'Webhook deliveries', path: PATH, body, modules: ['refresh.js'] });
+    return await sendPrivate(site, visit, { title: 'Webhook deliveries', body, modules: ['refresh.js'] });
   });
-  routes.page(`${PATH}/:id`, async (visit) => {
+  routes.page({ path: `${PATH}/:id`, permission: 'develop' }, async (visit) => {
     const body = detailsBody(visit, await webhooks.findDelivery(visit.user.accountId, idOf(visit)));
-    return await sendPrivate(site, visit, { title: 'Webhook delivery', path: PATH, body, modules: ['refresh.js'] });
+    return await sendPrivate(site, visit, { title: 'Webhook delivery', body, modules: ['refresh.js'] });
   });
-  routes.action(`${PATH}/resend`, async (visit, fields) => {
+  routes.action({ path: `${PATH}/resend`, permission: 'develop' }, async (visit, fields) => {
     assertConfirmed(visit.user);
     const filter = deliveryFilterOf((name) => fields.text(name) || undefined);
     const { endpointId, type } = filter;
@@ -50,7 +50,7 @@ ${found.some(({ status }) => status === 'failed') && resendForm(visit, `${PATH}/
     const done = sent === 0 ? 'webhooks-not-resent' : 'webhooks-resent';
     return seeOther(visit, `${PATH}?${deliveryQuery(shown, { done })}`);
   });
-  routes.action(`${PATH}/:id/resend`, async (visit) => {
+  routes.action({ path: `${PATH}/:id/resend`, permission: 'develop' }, async (visit) => {
     assertConfirmed(visit.user);
     const { id } = await webhooks.sendAgain(visit.user.accountId, idOf(visit));
     return seeOther(visit, `${PATH}/${id}?done=webhook-resent`);

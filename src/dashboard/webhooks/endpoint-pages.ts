@@ -46,11 +46,14 @@ ${endpointTable(await webhooks.list(accountId))}
 <div class="columns">${createSection(visit, typed)}
 ${isConfirmed && accountSecretSection(visit, secrets)}</div>`;
     const status = typed.fault === undefined ? 200 : 422;
-    return await sendPrivate(site, visit, { title: 'Webhooks', path: WEBHOOKS_PATH, body, status });
+    return await sendPrivate(site, visit, { title: 'Webhooks', body, status });
   };
 
-  routes.page(WEBHOOKS_PATH, async (visit) => await showList(visit, { url: '', events: [] }));
-  routes.action(WEBHOOKS_PATH, async (visit, fields) => {
+  routes.page(
+    { path: WEBHOOKS_PATH, permission: 'develop', tab: 'Webhooks' },
+    async (visit) => await showList(visit, { url: '', events: [] }),
+  );
+  routes.action({ path: WEBHOOKS_PATH, permission: 'develop' }, async (visit, fields) => {
     const typed = readEndpointForm(fields);
     assertConfirmed(visit.user);
     const checked = checkForm(webhooks, typed);
@@ -63,7 +66,7 @@ ${isConfirmed && accountSecretSection(visit, secrets)}</div>`;
       return await showList(visit, { ...typed, fault: error.message });
     }
   });
-  routes.action(`${WEBHOOKS_PATH}/secret/rotate`, async (visit, fields) => {
+  routes.action({ path: `${WEBHOOKS_PATH}/secret/rotate`, permission: 'develop' }, async (visit, fields) => {
     assertConfirmed(visit.user);
     await webhooks.rotateAccountSecret(visit.user.accountId, overlapOf(fields), actorOf(visit.user));
     return seeOther(visit, `${WEBHOOKS_PATH}?done=webhook-rotated`);
@@ -78,7 +81,7 @@ function addEndpointPage(routes: SignedInRoutes, { site, webhooks }: WebhookPage
     note: string,
     run: (user: User, id: string, fields: FormFields) => Promise<unknown>,
   ) => {
-    routes.action(`${path}/${name}`, async (visit, fields) => {
+    routes.action({ path: `${path}/${name}`, permission: 'develop' }, async (visit, fields) => {
       await run(visit.user, idOf(visit), fields);
       return seeOther(visit, `${WEBHOOKS_PATH}${name === 'delete' ? '' : `/${idOf(visit)}`}?done=${note}`);
     });
@@ -98,15 +101,15 @@ ${secretSection(visit, endpoint, await webhooks.secrets(accountId, endpoint.id))
 ${dangerSections(visit, endpoint)}`;
     return await sendPrivate(site, visit, {
       title: 'Webhook endpoint',
-      path: WEBHOOKS_PATH,
+
       actions: endpoint.isEnabled && form(visit, `${WEBHOOKS_PATH}/${endpoint.id}/test`, test),
       body,
       modules: ['refresh.js'],
       status: typed?.fault === undefined ? 200 : 422,
     });
   };
-  routes.page(path, async (visit) => await show(visit));
-  routes.action(path, async (visit, fields) => {
+  routes.page({ path, permission: 'develop' }, async (visit) => await show(visit));
+  routes.action({ path, permission: 'develop' }, async (visit, fields) => {
     const typed = readEndpointForm(fields);
     assertConfirmed(visit.user);
     const checked = checkForm(webhooks, typed);
