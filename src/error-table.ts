@@ -160,7 +160,7 @@ const TABLE = {
     exit: 77,
     title: 'Server key required',
     advice:
-      'Webhooks, styles, logos and fonts can be changed only with a live key that has no allowed origins, or in the dashboard.',
+      'Webhooks, styles, logos and fonts can be changed only with a live key that has no allowed origins, or in the dashboard. Through a marketplace, styles, logos and fonts can be changed, too.',
   },
   style_not_found: {
     status: 404,

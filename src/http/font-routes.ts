@@ -13,10 +13,9 @@ import type { FontDescription } from '../media/font/font-description.ts';
 import { isFontFile, MAX_FONT_BYTES } from '../media/font/font-limits.ts';
 import { rethrowAsStorageError } from '../media/work-area.ts';
 import { must } from '../primitives/must.ts';
-import type { Keys } from '../store/accounts/keys.ts';
 import type { BrandFile } from '../store/brand/brand-files.ts';
 import type { Admission } from './access/admission.ts';
-import { assertServerKey } from './access/server-key.ts';
+import { assertServerOrMarketplace, type BrandChanges } from './access/server-key.ts';
 import {
   type BrandUpload,
   type BrandUploadDependencies,
@@ -33,10 +32,9 @@ export interface FontUploads extends BrandUploadDependencies {
   readonly renderer: Pick<Renderer, 'open'>;
 }
 
-export interface FontRouteDependencies extends FontUploads {
+export interface FontRouteDependencies extends FontUploads, BrandChanges {
   readonly keyRoute: KeyRoute;
   readonly admission: Admission;
-  readonly keys: Pick<Keys, 'get'>;
 }
 
 const CHANGE = 'upload or delete fonts';
@@ -52,7 +50,7 @@ const RULES = {
 } as const;
 
 export function fontRoutes(dependencies: FontRouteDependencies): RouteGroup {
-  const { keyRoute, keys, files } = dependencies;
+  const { keyRoute, files } = dependencies;
   return {
     register: (app) => {
       app.get(
@@ -70,7 +68,7 @@ export function fontRoutes(dependencies: FontRouteDependencies): RouteGroup {
       app.delete(
         `${FONTS_PATH}/:id`,
         keyRoute(async (caller, request, reply) => {
-          const actor = await assertServerKey(keys, caller, CHANGE);
+          const actor = await assertServerOrMarketplace(dependencies, caller, CHANGE);
           await files.remove(caller.accountId, 'font', idOf(request), actor);
           reply.code(204);
           return undefined;
@@ -86,8 +84,8 @@ async function upload(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<ResponseOf<'Font'>> {
-  const { keys, admission } = dependencies;
-  const actor = await assertServerKey(keys, caller, CHANGE);
+  const { admission } = dependencies;
+  const actor = await assertServerOrMarketplace(dependencies, caller, CHANGE);
   await admission.countRequest(caller, (headers) => {
     reply.headers(headers);
   });

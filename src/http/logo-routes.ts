@@ -1,29 +1,28 @@
-// The API of logos. Every key may list and use them. To change them, it takes a key that stays on a server.
+// The API of logos. Every key may list and use them. To change them, it takes a key that stays on a server, or a
+// marketplace, whose callers have no other keys.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../account/caller.ts';
 import type { ResponseOf } from '../api/response-schemas.ts';
 import { LOGOS_PATH, logoToJson, type SavedLogos } from '../brand/saved-logos.ts';
 import { MAX_LOGO_BYTES } from '../caption/logo.ts';
-import type { Keys } from '../store/accounts/keys.ts';
 import type { BrandFile } from '../store/brand/brand-files.ts';
 import type { Admission } from './access/admission.ts';
-import { assertServerKey } from './access/server-key.ts';
+import { assertServerOrMarketplace, type BrandChanges } from './access/server-key.ts';
 import { type BrandUpload, type BrandUploadDependencies, receiveBrandFile } from './brand-upload.ts';
 import type { KeyRoute } from './key-route.ts';
 import { idOf } from './renders/render-routes.ts';
 import type { RouteGroup } from './route-group.ts';
 
-export interface LogoRouteDependencies extends LogoUploads {
+export interface LogoRouteDependencies extends LogoUploads, BrandChanges {
   readonly keyRoute: KeyRoute;
   readonly admission: Admission;
-  readonly keys: Pick<Keys, 'get'>;
 }
 
 const CHANGE = 'upload or delete logos';
 
 export function logoRoutes(dependencies: LogoRouteDependencies): RouteGroup {
-  const { keyRoute, keys, logos } = dependencies;
+  const { keyRoute, logos } = dependencies;
   return {
     register: (app) => {
       app.get(
@@ -41,7 +40,7 @@ export function logoRoutes(dependencies: LogoRouteDependencies): RouteGroup {
       app.delete(
         `${LOGOS_PATH}/:id`,
         keyRoute(async (caller, request, reply) => {
-          const actor = await assertServerKey(keys, caller, CHANGE);
+          const actor = await assertServerOrMarketplace(dependencies, caller, CHANGE);
           await logos.remove(caller.accountId, idOf(request), actor);
           reply.code(204);
           return undefined;
@@ -57,8 +56,8 @@ async function upload(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<ResponseOf<'Logo'>> {
-  const { keys, admission } = dependencies;
-  const actor = await assertServerKey(keys, caller, CHANGE);
+  const { admission } = dependencies;
+  const actor = await assertServerOrMarketplace(dependencies, caller, CHANGE);
   await admission.countRequest(caller, (headers) => {
     reply.headers(headers);
   });

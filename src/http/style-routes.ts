@@ -4,22 +4,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ResponseOf } from '../api/response-schemas.ts';
 import { STYLES_PATH, type SavedStyles, styleToJson } from '../brand/saved-styles.ts';
-import type { Keys } from '../store/accounts/keys.ts';
-import type { Actor } from '../store/audit.ts';
 import type { Caller } from '../account/caller.ts';
 import type { Admission } from './access/admission.ts';
-import { assertServerKey } from './access/server-key.ts';
+import { assertServerOrMarketplace, type BrandChanges } from './access/server-key.ts';
 import type { KeyRoute } from './key-route.ts';
 import { receiveSmall } from './overlay/receive.ts';
 import type { RouteGroup } from './route-group.ts';
 
-export interface StyleRouteDependencies {
+const CHANGE = 'save or delete styles';
+
+export interface StyleRouteDependencies extends BrandChanges {
   readonly keyRoute: KeyRoute;
   readonly admission: Admission;
   readonly styles: SavedStyles;
-  readonly keys: Pick<Keys, 'get'>;
-  /** The name of the marketplace in the audit log. */
-  readonly marketplace: string;
   /** Fires when running requests must end. */
   readonly shutdown: AbortSignal;
 }
@@ -43,7 +40,7 @@ export function styleRoutes(dependencies: StyleRouteDependencies): RouteGroup {
       app.delete(
         `${STYLES_PATH}/:name`,
         keyRoute(async (caller, request, reply) => {
-          const actor = await actorOf(dependencies, caller);
+          const actor = await assertServerOrMarketplace(dependencies, caller, CHANGE);
           await styles.remove(caller.accountId, nameOf(request), actor);
           reply.code(204);
           return undefined;
@@ -60,18 +57,13 @@ async function put(
   reply: FastifyReply,
 ): Promise<ResponseOf<'SavedStyle'>> {
   const { styles, admission, shutdown } = dependencies;
-  const actor = await actorOf(dependencies, caller);
+  const actor = await assertServerOrMarketplace(dependencies, caller, CHANGE);
   await admission.countRequest(caller, (headers) => {
     reply.headers(headers);
   });
   const { fields } = await receiveSmall(request, reply, { shutdown, advice: 'Send the style as application/json.' });
   const style = Object.fromEntries(fields.map(({ name, value }) => [name, value]));
   return styleToJson(await styles.put(caller, nameOf(request), style, actor));
-}
-
-async function actorOf({ keys, marketplace }: StyleRouteDependencies, caller: Caller): Promise<Actor> {
-  if (caller.keyId === undefined) return `marketplace:${marketplace}`;
-  return await assertServerKey(keys, caller, 'save or delete styles');
 }
 
 function nameOf({ params }: FastifyRequest): string {

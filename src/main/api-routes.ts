@@ -29,13 +29,13 @@ export function apiRoutes(
         '/v1/layout',
         layoutRoute({ keyRoute, admission, failedDecodes, renderer, styles, logos, workArea, deadlineMs, shutdown }),
       );
-      const { keys } = store;
+      const { name: marketplace } = access.marketplace;
+      const forChanges = { keyRoute, admission, keys: store.keys, marketplace, shutdown };
       const { brandFiles: files, uploads, limits: rates } = parts;
-      const forUploads = { keyRoute, admission, keys, workArea, uploads, rates, deadlineMs, shutdown };
+      const forUploads = { ...forChanges, workArea, uploads, rates, deadlineMs };
       logoRoutes({ ...forUploads, logos }).register(app);
       app.get('/v1/usage', usageRoute({ keyRoute, store }));
-      const { name: marketplace } = access.marketplace;
-      styleRoutes({ keyRoute, admission, styles, keys: store.keys, marketplace, shutdown }).register(app);
+      styleRoutes({ ...forChanges, styles }).register(app);
       fontRoutes({ ...forUploads, failedDecodes, files, renderer }).register(app);
     },
   };

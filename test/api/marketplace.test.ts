@@ -1,6 +1,8 @@
 // Requests as the gateway of an API marketplace sends them.
 
+import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fontForm, BANGERS } from '../font-samples.ts';
 import { plansFile } from '../plans-file.ts';
 import { form, post, problemOf, type RunningServer, startServer } from '../running-server.ts';
 
@@ -65,6 +67,45 @@ describe('a marketplace caller', () => {
     const headers = { 'x-rapidapi-proxy-secret': 'new-secret', 'x-rapidapi-user': 'eve' };
     const refused = await fetch(`${server.url}/v1/overlay`, { method: 'POST', body: form({ text: 'a' }), headers });
     expect([refused.status, billing(refused)]).toEqual([400, 'Credits=0']);
+  });
+
+  it('a marketplace caller uploads and deletes the logos and fonts that its styles name, and the audit log names the marketplace', async () => {
+    const headers = {
+      'x-rapidapi-proxy-secret': 'new-secret',
+      'x-rapidapi-user': 'gus',
+      'x-rapidapi-subscription': 'ULTRA',
+    };
+    const call = async (method: string, path: string, body?: FormData | string): Promise<Response> => {
+      const type = typeof body === 'string' ? { 'content-type': 'application/json' } : {};
+      return await fetch(`${server.url}${path}`, { method, headers: { ...headers, ...type }, ...(body && { body }) });
+    };
+    const idOf = async (response: Response): Promise<string> => {
+      expect([response.status, billing(response)]).toEqual([201, 'Credits=0']);
+      return ((await response.json()) as { id: string }).id;
+    };
+    const logoFile = new FormData();
+    const png = await sharp({ create: { width: 20, height: 20, channels: 3, background: 'red' } })
+      .png()
+      .toBuffer();
+    logoFile.append('asset', new Blob([new Uint8Array(png)]), 'logo.png');
+    const logo = await idOf(await call('POST', '/v1/logos', logoFile));
+    const font = await idOf(await call('POST', '/v1/fonts', fontForm(BANGERS)));
+    const style = JSON.stringify({ font, logo: { id: logo } });
+    expect((await call('PUT', '/v1/styles/brand', style)).status).toBe(200);
+    expect((await call('POST', '/v1/overlay', form({ ...OVERLAY, style: 'brand' }))).status).toBe(200);
+    for (const path of ['/v1/styles/brand', `/v1/logos/${logo}`, `/v1/fonts/${font}`]) {
+      expect((await call('DELETE', path)).status).toBe(204);
+    }
+    const log = JSON.parse(await server.cli('audit', '--account', 'rapidapi:gus', '--json')) as Record<
+      string,
+      string
+    >[];
+    const changes = log.filter(({ action }) => /^(?:logo|font|style)\./u.test(action ?? ''));
+    expect(changes.map(({ action, actor }) => `${action} ${actor}`).toSorted()).toEqual(
+      ['font.added', 'font.deleted', 'logo.added', 'logo.deleted', 'style.deleted', 'style.saved'].map(
+        (action) => `${action} marketplace:rapidapi`,
+      ),
+    );
   });
 
   it('a marketplace caller can be suspended by the operator', async () => {

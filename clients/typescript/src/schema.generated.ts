@@ -187,7 +187,7 @@ export interface paths {
         put?: never;
         /**
          * Upload a logo
-         * @description Upload a PNG, WebP or JPEG of up to 2 MB and 4 megapixels. It is stored anew as a PNG of up to 1 MB: the first frame, in sRGB, without metadata. Needs a live key without allowed origins.
+         * @description Upload a PNG, WebP or JPEG of up to 2 MB and 4 megapixels. It is stored anew as a PNG of up to 1 MB: the first frame, in sRGB, without metadata. Needs a live key without allowed origins, or a marketplace.
          */
         post: operations["uploadLogo"];
         delete?: never;
@@ -212,7 +212,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a logo
-         * @description Delete a logo. Renders that were accepted keep it. Needs a live key without allowed origins.
+         * @description Delete a logo. Renders that were accepted keep it. Needs a live key without allowed origins, or a marketplace.
          */
         delete: operations["deleteLogo"];
         options?: never;
@@ -283,7 +283,7 @@ export interface paths {
         put?: never;
         /**
          * Upload a font
-         * @description Upload a font for use as `style.font`. It is written anew: outlines and layout stay, everything else goes. Needs a live key without allowed origins.
+         * @description Upload a font for use as `style.font`. It is written anew: outlines and layout stay, everything else goes. Needs a live key without allowed origins, or a marketplace.
          */
         post: operations["uploadFont"];
         delete?: never;
@@ -308,7 +308,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an uploaded font
-         * @description Delete a font. Renders that were accepted keep it; later requests with its id fail. Needs a live key without allowed origins.
+         * @description Delete a font. Renders that were accepted keep it; later requests with its id fail. Needs a live key without allowed origins, or a marketplace.
          */
         delete: operations["deleteFont"];
         options?: never;
@@ -3016,7 +3016,7 @@ export interface components {
          *
          *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
          *
-         *     `server_key_required`: Webhooks, styles, logos and fonts can be changed only with a live key that has no allowed origins, or in the dashboard.
+         *     `server_key_required`: Webhooks, styles, logos and fonts can be changed only with a live key that has no allowed origins, or in the dashboard. Through a marketplace, styles, logos and fonts can be changed, too.
          */
         "Error403-5": {
             headers: {
@@ -3577,7 +3577,7 @@ export interface components {
          *
          *     `origin_not_allowed`: This API key isn't allowed from this origin. Add the origin to the key, or use another key.
          *
-         *     `server_key_required`: Webhooks, styles, logos and fonts can be changed only with a live key that has no allowed origins, or in the dashboard.
+         *     `server_key_required`: Webhooks, styles, logos and fonts can be changed only with a live key that has no allowed origins, or in the dashboard. Through a marketplace, styles, logos and fonts can be changed, too.
          */
         "Error403-6": {
             headers: {

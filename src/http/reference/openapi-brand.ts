@@ -107,7 +107,7 @@ function logoPaths(): Paths {
         summary: 'Upload a logo',
         description:
           'Upload a PNG, WebP or JPEG of up to 2 MB and 4 megapixels. It is stored anew as a PNG of up to 1 MB: the first frame, ' +
-          'in sRGB, without metadata. Needs a live key without allowed origins.',
+          `in sRGB, without metadata. ${WRITING}`,
         tag: TAG,
         body: { required: true, content: { 'multipart/form-data': { schema: ref('LogoForm') } } },
         success: { '201': json('The logo.', 'Logo', ['location']) },
@@ -128,7 +128,7 @@ function logoPaths(): Paths {
       delete: operation({
         id: 'deleteLogo',
         summary: 'Delete a logo',
-        description: 'Delete a logo. Renders that were accepted keep it. Needs a live key without allowed origins.',
+        description: `Delete a logo. Renders that were accepted keep it. ${WRITING}`,
         tag: TAG,
         parameters: [LOGO_ID],
         success: { '204': noContent('Deleted.') },

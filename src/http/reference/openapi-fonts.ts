@@ -5,7 +5,7 @@ import type { Json } from '../../primitives/json-schema.ts';
 import { BODY_ERRORS, json, noContent, operation, type Paths } from './openapi-parts.ts';
 
 const TAG = 'Brand';
-const WRITING = 'Needs a live key without allowed origins.';
+const WRITING = 'Needs a live key without allowed origins, or a marketplace.';
 
 const ID: Json = {
   name: 'id',
