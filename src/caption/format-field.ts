@@ -10,7 +10,7 @@ import {
   type FormatOf,
   FORMATS_OF,
   isFormatOf,
-  isLossy,
+  hasByteLimit,
   type OutputFormat,
   type OutputSource,
 } from './output-format.ts';
@@ -77,8 +77,7 @@ export function assertFormatFits(output: RequestedOutput, source: OutputSource):
 /** `drawnOn` is undefined while it isn't known yet. */
 function maxBytesFault(format: OutputFormat | undefined, drawnOn: OutputSource | undefined): FieldFault | undefined {
   const file = format ?? (drawnOn && defaultFormat(drawnOn));
-  if (file === undefined || (drawnOn !== 'canvas' && drawnOn !== 'clip' && (file === 'mp4' || isLossy(file))))
-    return undefined;
+  if (file === undefined || hasByteLimit(file, drawnOn)) return undefined;
   const detail = `Max_bytes is for jpeg, mp4, and webp with an asset; the file would be a lossless ${file}. Set format, or leave out max_bytes.`;
   return { pointer: '#/max_bytes', code: 'conflict', detail };
 }

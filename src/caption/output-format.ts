@@ -133,6 +133,11 @@ export const WRITTEN_FORMATS: ReadonlyMap<string, OutputFormat> = new Map(
   FORMAT_NAMES.flatMap((format) => [format, ...OUTPUT_FORMATS[format].aliases].map((name) => [name, format] as const)),
 );
 
+/** Returns whether `max_bytes` can limit the file. A source that isn't known yet may be one with an asset. */
+export function hasByteLimit(format: OutputFormat, source: OutputSource | undefined): boolean {
+  return source !== 'canvas' && source !== 'clip' && (format === 'mp4' || isLossy(format));
+}
+
 export function isLossy(format: OutputFormat): format is LossyFormat {
   return OUTPUT_FORMATS[format].isLossy;
 }

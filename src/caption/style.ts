@@ -18,6 +18,11 @@ const described = STYLE_PRESETS.map((preset) => {
 export const HIGHLIGHTS = ['none', 'color', 'box', 'pop', 'reveal'] as const;
 export type HighlightMode = (typeof HIGHLIGHTS)[number];
 
+/** Words that appear keep the color of the style. */
+export function takesHighlightColor(mode: string): boolean {
+  return ['color', 'box', 'pop'].includes(mode);
+}
+
 /** The colors of a highlight that names none. */
 export const HIGHLIGHT_COLORS = { color: '#ffd60a', boxText: '#ffffff', boxBackground: '#e0245e' } as const;
 

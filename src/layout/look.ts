@@ -6,6 +6,7 @@ import {
   HIGHLIGHT_COLORS,
   type HighlightMode,
   highlightOf,
+  takesHighlightColor,
   type Weight,
 } from '../caption/style.ts';
 import { DEFAULT_FONT } from '../caption/fonts.ts';
@@ -96,7 +97,7 @@ function highlightLook(style: CaptionStyle): Highlight | undefined {
  */
 export function isLowContrast({ color, background, highlight }: Look): boolean {
   if (isHardToRead(color, background)) return true;
-  if (highlight === undefined || highlight.mode === 'reveal') return false;
+  if (highlight === undefined || !takesHighlightColor(highlight.mode)) return false;
   return isHardToRead(highlight.color, highlight.mode === 'box' ? highlight.background : background);
 }
 

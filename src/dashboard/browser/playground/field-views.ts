@@ -1,12 +1,12 @@
 // The fields of the page that have a name: their values are those of the draft, and each shows where it applies.
 
 import { DEFAULT_PAD_COLOR } from '../../../caption/fit.ts';
-import { HIGHLIGHT_COLORS } from '../../../caption/style.ts';
+import { HIGHLIGHT_COLORS, takesHighlightColor } from '../../../caption/style.ts';
 import type { PriceRules } from './payer.ts';
 import { find } from '../elements.ts';
 import { FIELD_NAMES } from './draft.ts';
 import { type Editor, setField } from './editor.ts';
-import { logoOf, takesColorSpace, takesHighlightColor, takesMaxBytes } from './request.ts';
+import { logoOf, takesColorSpace, takesMaxBytes } from './request.ts';
 import {
   captionsOf,
   draftOf,

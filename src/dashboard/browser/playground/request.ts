@@ -1,7 +1,8 @@
 // The request that the visitor has composed: the form to send, the code to copy, and the preview to ask for.
 
 import { DEFAULT_PAD_COLOR } from '../../../caption/fit.ts';
-import { COLOR_SPACES, OUTPUT_FORMATS } from '../../../caption/output-format.ts';
+import { COLOR_SPACES, hasByteLimit, OUTPUT_FORMATS } from '../../../caption/output-format.ts';
+import { takesHighlightColor } from '../../../caption/style.ts';
 import { isShownAt, isTimed, type ShownTimes } from '../../../caption/timing-field.ts';
 import type { Size } from '../../../layout/geometry.ts';
 import { type PreviewMoment, type PreviewRequest, previewSize } from '../preview.ts';
@@ -53,11 +54,6 @@ function highlightOf(fields: Fields, mode: string): string | Fields {
   return color === undefined && background === undefined ? mode : defined({ mode, color, background });
 }
 
-/** Words that appear keep the color of the style. */
-export function takesHighlightColor(mode: string): boolean {
-  return ['color', 'box', 'pop'].includes(mode);
-}
-
 /** The id of the chosen logo. A link may name one of another account. */
 export function logoOf({ history, account }: Pick<State, 'history' | 'account'>): string | undefined {
   const { logo } = draftOf({ history }).fields;
@@ -79,8 +75,7 @@ export function captionFields(state: Composed): Fields {
 
 /** True if the size of the finished file can be limited. */
 export function takesMaxBytes(state: Composed): boolean {
-  const hasAsset = sourceOf(state) !== 'canvas' && sourceOf(state) !== 'clip';
-  return hasAsset && ['jpeg', 'webp', 'mp4'].includes(formatOf(state));
+  return hasByteLimit(formatOf(state), sourceOf(state));
 }
 
 /** True if the finished file can keep the color profile of a photo. */
