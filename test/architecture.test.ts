@@ -79,7 +79,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'errors.ts',
   ],
-  // The website. It needs `media` only for the work directories in which it renders the samples of the home page.
+  // The website. It needs `media` for the work directories of style previews and share images, and for a limit of fonts.
   dashboard: [
     'api',
     'brand',

@@ -1,5 +1,5 @@
-// Requests that render nothing and cost nothing. They need a key and share a rate limit of their own, which is generous
-// because they are cheap.
+// Requests with a key, other than renders that the caller waits for. They share a generous rate limit of their own. Those
+// that cost more are also counted by their handlers.
 
 import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
 import { must } from '../primitives/must.ts';

@@ -35,7 +35,7 @@ const KEEP_ALIVE_MS = 65_000;
 
 /** No route has a schema of Fastify's. Without this, each start would load a validator and a serializer for them. */
 function noSchemas(): never {
-  throw new Error("routes can't have schemas; check requests with zod");
+  throw new Error("routes can't have schemas; check requests in the handler");
 }
 
 export function createServer(options: ServerOptions): FastifyInstance {

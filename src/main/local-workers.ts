@@ -22,8 +22,8 @@ import type { Metrics } from '../telemetry/metrics.ts';
 
 /**
  * Decoded pixels count as external memory, and V8 starts a garbage collection when they outgrow a small heap, which
- * happens in most renders of an image worker. An initial old space of 64 MB makes room for several renders, which makes
- * them about a tenth faster.
+ * happens in most renders of an image worker. An initial old space of 64 MB makes room for several renders. See
+ * docs/tricks.md for what it saves.
  */
 const NODE_FLAGS = { image: ['--initial-old-space-size=64'], video: [] } as const;
 const WORKER_FILE = fileURLToPath(new URL('worker.js', import.meta.url));

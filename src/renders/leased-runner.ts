@@ -156,7 +156,7 @@ export class LeasedRunner<Job extends LeasedJob> {
     }, RENEW_MS).unref();
   }
 
-  /** Returns true during a shutdown, which no pause may delay. */
+  /** Tries again while the database is unavailable, except during a shutdown, which no pause may delay. */
   async #write<Result>(entry: LeasedJob['entry'], write: () => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt += 1) {
       try {
