@@ -19,14 +19,14 @@ export interface ErrorPage {
 }
 
 /** `baseUrl` is the URL under which the client reaches this server, if known. */
-export function toProblem(error: AppError, renderId: string, baseUrl = 'http://localhost'): Problem {
+export function toProblem(error: AppError, requestId: string, baseUrl = 'http://localhost'): Problem {
   const kind = ERRORS[error.code];
   return {
     type: `${baseUrl}${ERROR_DOCS_PATH}#${error.code}`,
     title: kind.title,
     status: kind.status,
     detail: error.message,
-    instance: renderId,
+    instance: requestId,
     code: error.code,
     ...(error.faults.length > 0 && { errors: error.faults }),
     ...error.limit,

@@ -89,7 +89,7 @@ function attributesOf(request: FastifyRequest, reply: FastifyReply, record: Requ
     'http.route': request.routeOptions.url,
     'http.response.status_code': statusOf(reply, record.error),
     'error.type': record.error?.code,
-    'storybar.render_id': request.id,
+    'storybar.request_id': request.id,
     'storybar.account_id': record.accountId,
     'storybar.key_id': record.keyId,
     'storybar.source_type': record.sourceType,
@@ -112,7 +112,7 @@ function writeLine(
   const route = request.routeOptions.url;
   // Fields without a value are left out of the line.
   const entry = {
-    renderId: request.id,
+    requestId: request.id,
     method: request.method,
     route: route ?? 'unknown',
     status: statusOf(reply, error),

@@ -33,7 +33,7 @@ export function createProviderSignIn(
     trustsSignUps: settings.signUp === 'trusted',
     operatorEmail: settings.operatorEmail,
     onFailed: (provider, reason, requestId) => {
-      logger.warn({ renderId: requestId, provider, reason }, 'sign-in provider failed');
+      logger.warn({ requestId, provider, reason }, 'sign-in provider failed');
     },
   });
 }

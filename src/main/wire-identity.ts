@@ -65,7 +65,7 @@ export function wireIdentity(parts: ServerParts): IdentityServices {
     trustsSignUps: settings.signUp === 'trusted',
     onEmailFailed: (error, purpose, requestId) => {
       metrics.mail('failed');
-      logger.warn({ renderId: requestId, purpose, err: error }, 'email not sent');
+      logger.warn({ requestId, purpose, err: error }, 'email not sent');
     },
   });
   const tasks = new PeriodicTasks(logger, metrics);

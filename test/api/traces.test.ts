@@ -90,7 +90,7 @@ describe('a trace', () => {
       'http.route': '/v1/overlay',
       'http.response.status_code': '200',
       'storybar.source_type': 'image',
-      'storybar.render_id': response.headers.get('x-render-id'),
+      'storybar.request_id': response.headers.get('x-request-id'),
       'storybar.worker': expect.stringMatching(/^image-/u),
     });
   });
@@ -111,7 +111,10 @@ describe('a trace', () => {
     await response.arrayBuffer();
     const id = response.headers.get('x-render-id') ?? '';
     const lines = await grep(() => server.output().stderr, id, 'request completed');
-    const traceId = String(lines.find(({ msg }) => msg === 'request completed')?.['traceId']);
+    const line = lines.find(({ msg }) => msg === 'request completed');
+    expect(line).toMatchObject({ requestId: response.headers.get('x-request-id') });
+    expect(line).not.toHaveProperty('renderId');
+    const traceId = String(line?.['traceId']);
     expect(traceId).toMatch(/^[\da-f]{32}$/u);
     const names = (await spansOf(traceId)).map(({ name }) => name);
     expect(names.filter((name) => /^(?:POST|receive|reserve|queue|render|deliver)/u.test(name))).toEqual([

@@ -137,7 +137,7 @@ describe('the log of a server', () => {
     expect(line['bytesIn']).toBeGreaterThan(noisy.length);
     const canceled = (): LogLine[] =>
       logLines(log()).filter(
-        ({ msg, renderId }) => renderId === line['renderId'] && /^(?:probe|render) canceled$/u.test(msg),
+        ({ msg, renderId }) => renderId === line['requestId'] && /^(?:probe|render) canceled$/u.test(msg),
       );
     await until(() => canceled().length > 0);
     expect(canceled()).toHaveLength(1);

@@ -291,8 +291,8 @@ it('a password reset logs an email that cannot be sent with the id of the reques
       .stderr.split('\n')
       .find((entry) => entry.includes('email not sent')),
   );
-  const renderId = response.headers.get('x-request-id');
-  expect(JSON.parse(line)).toMatchObject({ level: 40, renderId, purpose: 'sign-up' });
+  const requestId = response.headers.get('x-request-id');
+  expect(JSON.parse(line)).toMatchObject({ level: 40, requestId, purpose: 'sign-up' });
   expect(line).not.toContain('ann@example.com');
   await broken.stop();
 });

@@ -9,7 +9,7 @@ import { problemHeaders, toProblem } from '../../api/problem.ts';
 import { type ErrorCode, ERRORS } from '../../error-table.ts';
 
 export interface RefusedRequest {
-  readonly renderId: string;
+  readonly requestId: string;
   readonly status: number;
   readonly code: ErrorCode;
 }
@@ -34,7 +34,7 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const { status } = ERRORS[problem.code];
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nconnection: close\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
-  return { renderId: id, status, code: problem.code };
+  return { requestId: id, status, code: problem.code };
 }
 
 function explain(error: NodeJS.ErrnoException): AppError {
