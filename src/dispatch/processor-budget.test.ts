@@ -37,13 +37,13 @@ describe('the processor time of a task', () => {
   });
 
   it('grows with the pixels of an image, as often as they are encoded', () => {
-    expect([imageBudget(2_000), imageBudget(16_000)]).toEqual([8_400, 29_400]);
-    expect([imageBudget(2_000, 90_000), imageBudget(16_000, 900_000)]).toEqual([26_400, 90_000]);
+    expect([imageBudget(2_000), imageBudget(16_000)]).toEqual([9_400, 37_400]);
+    expect([imageBudget(2_000, 90_000), imageBudget(16_000, 900_000)]).toEqual([33_400, 120_000]);
   });
 
   it('is limited for everything that workers do for images, and not for videos', () => {
     const canvas = { width: 1_000, height: 1_000 };
-    expect(budgetOf(composeTransparentRecipe(canvas, OVERLAYS))).toBe(6_900);
+    expect(budgetOf(composeTransparentRecipe(canvas, OVERLAYS))).toBe(7_400);
     expect(budgetOf({ kind: 'font' })).toBe(10_000);
     expect(budgetOf(composeClipRecipe(canvas, OVERLAYS, LIMITS, { clip: { seconds: 1, fps: 25 } }))).toBeUndefined();
     const probeOf = (format: 'heic' | 'mp4') =>

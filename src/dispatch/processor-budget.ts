@@ -9,12 +9,12 @@ import type { WorkerTask } from './tasks.ts';
 const BASE_MS = 5_000;
 /** A bar may have 180 Chinese characters, whose line breaks take longest: about 0.13 s. */
 const MS_PER_BAR = 400;
-/** An image full of large Chinese characters and emoji takes about 0.6 s, of which WebP takes 0.2 s. */
-const MS_PER_MEGAPIXEL = 1_500;
+/** An image full of large Chinese characters and emoji takes up to 0.8 s, of which WebP takes 0.2 s. */
+const MS_PER_MEGAPIXEL = 2_000;
 /** A Nastaliq font with many contextual rules takes longest to check. */
 const FONT_MS = 10_000;
 /** Of an image. Encoding it again for `max_bytes` takes less than drawing it. Layouts have up to 500 bars and no other limit. */
-const MAX_IMAGE_MS = 90_000;
+const MAX_IMAGE_MS = 120_000;
 
 /** Returns undefined if the task has no budget. */
 export function processorBudgetMs(task: WorkerTask): number | undefined {
