@@ -1,29 +1,27 @@
 // The API of fonts. A worker writes an uploaded font anew; only that is stored, and the server itself never reads either file.
 
 import { stat } from 'node:fs/promises';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../account/caller.ts';
-import type { ResponseOf } from '../api/response-schemas.ts';
 import { FONTS_PATH, fontToJson } from '../brand/saved-fonts.ts';
 import type { SavedFiles } from '../brand/saved-files.ts';
+import { OWN_FONT_PATTERN } from '../caption/fonts.ts';
 import { type Renderer, withLease } from '../dispatch/renderer.ts';
 import { AppError } from '../errors.ts';
 import type { FailedDecodes } from '../limits/failed-decodes.ts';
 import type { FontDescription } from '../media/font/font-description.ts';
 import { isFontFile, MAX_FONT_BYTES } from '../media/font/font-limits.ts';
 import { rethrowAsStorageError } from '../media/work-area.ts';
+import type { Json } from '../primitives/json-schema.ts';
 import { must } from '../primitives/must.ts';
 import type { BrandFile } from '../store/brand/brand-files.ts';
-import type { Admission } from './access/admission.ts';
-import { assertServerOrMarketplace, type BrandChanges } from './access/server-key.ts';
 import {
   type BrandUpload,
   type BrandUploadDependencies,
   type ReceivedBrandFile,
   receiveBrandFile,
 } from './brand-upload.ts';
-import type { KeyRoute } from './key-route.ts';
-import { idOf } from './renders/render-routes.ts';
+import type { KeyRoutes } from './key-routes.ts';
+import { DELETED, describeOperations, inPath, json } from './operation.ts';
 import type { RouteGroup } from './route-group.ts';
 
 export interface FontUploads extends BrandUploadDependencies {
@@ -32,12 +30,6 @@ export interface FontUploads extends BrandUploadDependencies {
   readonly renderer: Pick<Renderer, 'open'>;
 }
 
-export interface FontRouteDependencies extends FontUploads, BrandChanges {
-  readonly keyRoute: KeyRoute;
-  readonly admission: Admission;
-}
-
-const CHANGE = 'upload or delete fonts';
 const LICENSE_FIELD = 'license_confirmed';
 const RULES = {
   kind: 'font',
@@ -49,49 +41,92 @@ const RULES = {
   },
 } as const;
 
-export function fontRoutes(dependencies: FontRouteDependencies): RouteGroup {
-  const { keyRoute, files } = dependencies;
-  return {
-    register: (app) => {
-      app.get(
-        FONTS_PATH,
-        keyRoute(async ({ accountId }) => ({ fonts: (await files.list(accountId, 'font')).map(fontToJson) })),
-      );
-      app.get(
-        `${FONTS_PATH}/:id`,
-        keyRoute(async ({ accountId }, request) => fontToJson(await files.find(accountId, 'font', idOf(request)))),
-      );
-      app.post(
-        FONTS_PATH,
-        keyRoute(async (caller, request, reply) => await upload(dependencies, caller, request, reply)),
-      );
-      app.delete(
-        `${FONTS_PATH}/:id`,
-        keyRoute(async (caller, request, reply) => {
-          const actor = await assertServerOrMarketplace(dependencies, caller, CHANGE);
-          await files.remove(caller.accountId, 'font', idOf(request), actor);
-          reply.code(204);
-          return undefined;
-        }),
-      );
+const ID = inPath('id', 'The id of the font.', { type: 'string', pattern: OWN_FONT_PATTERN });
+const BODY: Json = {
+  required: true,
+  content: {
+    'multipart/form-data': {
+      schema: {
+        type: 'object',
+        required: ['asset', 'license_confirmed'],
+        properties: {
+          asset: { type: 'string', format: 'binary', description: 'TTF, OTF or WOFF2, up to 8 MB.' },
+          license_confirmed: {
+            type: 'boolean',
+            const: true,
+            description: 'Confirms that the license of the font allows you to use it here.',
+          },
+        },
+        additionalProperties: false,
+      },
     },
-  };
-}
+  },
+};
 
-async function upload(
-  dependencies: FontRouteDependencies,
-  caller: Caller,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<ResponseOf<'Font'>> {
-  const { admission } = dependencies;
-  const actor = await assertServerOrMarketplace(dependencies, caller, CHANGE);
-  await admission.countRequest(caller, (headers) => {
-    reply.headers(headers);
+export const FONT_OPERATIONS = describeOperations(
+  { tag: 'Brand', change: 'upload or delete fonts' },
+  {
+    listFonts: {
+      route: `GET ${FONTS_PATH}`,
+      summary: 'List uploaded fonts',
+      description: 'List the fonts that your account uploaded, oldest first.',
+      success: { 200: json('The fonts.', 'FontList') },
+    },
+    uploadFont: {
+      route: `POST ${FONTS_PATH}`,
+      summary: 'Upload a font',
+      description:
+        'Upload a font for use as `style.font`. It is written anew: outlines and layout stay, everything else goes.',
+      access: 'server key or marketplace',
+      rate: 'render',
+      body: BODY,
+      success: { 201: json('The font.', 'Font', ['location']) },
+      stores: 'brand file',
+      errors: [
+        'too_many_fonts',
+        'asset_too_large',
+        'unsupported_asset',
+        'asset_undecodable',
+        'overloaded',
+        'renderer_unavailable',
+        'out_of_memory',
+        'deadline_exceeded',
+      ],
+    },
+    getFont: {
+      route: `GET ${FONTS_PATH}/{id}`,
+      summary: 'Get an uploaded font',
+      description: 'Get what there is to know about a font.',
+      parameters: [ID],
+      success: { 200: json('The font.', 'Font') },
+      errors: ['font_not_found'],
+    },
+    deleteFont: {
+      route: `DELETE ${FONTS_PATH}/{id}`,
+      summary: 'Delete an uploaded font',
+      description: 'Delete a font. Renders that were accepted keep it; later requests with its id fail.',
+      access: 'server key or marketplace',
+      parameters: [ID],
+      success: DELETED,
+      errors: ['font_not_found'],
+    },
+  },
+);
+
+export function fontRoutes(keyRoutes: KeyRoutes, uploads: FontUploads): RouteGroup {
+  const { files } = uploads;
+  return keyRoutes(FONT_OPERATIONS, {
+    listFonts: async ({ accountId }) => ({ fonts: (await files.list(accountId, 'font')).map(fontToJson) }),
+    uploadFont: async (call) => {
+      const font = await receiveFont(uploads, call);
+      call.reply.header('location', `${FONTS_PATH}/${font.id}`);
+      return fontToJson(font);
+    },
+    getFont: async ({ accountId, id }) => fontToJson(await files.find(accountId, 'font', id)),
+    deleteFont: async ({ accountId, id, actor }) => {
+      await files.remove(accountId, 'font', id, actor);
+    },
   });
-  const font = await receiveFont(dependencies, { caller, actor, request, reply });
-  reply.code(201).header('location', `${FONTS_PATH}/${font.id}`);
-  return fontToJson(font);
 }
 
 export async function receiveFont(dependencies: FontUploads, incoming: BrandUpload): Promise<BrandFile> {

@@ -1,35 +1,37 @@
 // POST /v1/layout: returns where the bars of a render would go, what they would look like and what it would cost. Free.
 
 import { randomUUID } from 'node:crypto';
-import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
 import type { ResponseOf } from '../api/response-schemas.ts';
+import { ref } from '../api/schema-parts.ts';
 import { quoteFor } from '../account/pricing.ts';
 import type { SavedLogos } from '../brand/saved-logos.ts';
 import type { SavedStyles } from '../brand/saved-styles.ts';
 import { wordCount } from '../caption/captions-field.ts';
 import { readFields } from '../caption/field-reader.ts';
 import { parseFields } from '../caption/form.ts';
-import { LAYOUT_FIELDS } from '../caption/request-fields.ts';
+import { CAPTION_FIELDS, LAYOUT_FIELDS, LOOK_FIELDS } from '../caption/request-fields.ts';
 import { assertWithin } from '../render/cover-recipe.ts';
 import { type Renderer, withLease } from '../dispatch/renderer.ts';
 import { AppError } from '../errors.ts';
 import type { FailedDecodes } from '../limits/failed-decodes.ts';
 import { LocalLimits } from '../limits/local-limits.ts';
+import type { Json } from '../primitives/json-schema.ts';
 import { must } from '../primitives/must.ts';
 import type { AssetKind } from '../media/sniff.ts';
 import type { WorkArea } from '../media/work-area.ts';
 import type { BarReport, PageReport } from '../render/bar-report.ts';
 import type { RenderFacts } from '../render/render.ts';
-import type { Caller } from '../account/caller.ts';
 import { receiveSmall } from './overlay/receive.ts';
 import { MAX_BODY_BYTES } from './overlay/small-body.ts';
 import { assertNoWarnings, layoutOf, webVttOf } from '../renders/strict.ts';
 import type { Admission } from './access/admission.ts';
-import type { KeyRoute } from './key-route.ts';
+import type { Call, KeyRoutes } from './key-routes.ts';
+import { describeOperations, json } from './operation.ts';
+import { JSON_FIELDS } from './reference/openapi-form.ts';
+import type { RouteGroup } from './route-group.ts';
 import { createRequestSignal } from './transport/request-signal.ts';
 
 export interface LayoutDependencies {
-  readonly keyRoute: KeyRoute;
   readonly admission: Admission;
   readonly failedDecodes: FailedDecodes;
   readonly renderer: Renderer;
@@ -45,31 +47,71 @@ const MAX_OPEN_PER_ACCOUNT = 8;
 /** A layout takes as long as its captions, so every further 100 cues or words count as another request. */
 const CAPTIONS_PER_REQUEST = 100;
 
-export function layoutRoute(dependencies: LayoutDependencies): RouteShorthandOptionsWithHandler {
+const { strict: strictField, ...captionFields } = CAPTION_FIELDS;
+
+export const LAYOUT_REQUEST: Json = {
+  type: 'object',
+  description: 'Send either `text`, `overlays` or `captions`.',
+  required: ['width', 'height'],
+  properties: { ...captionFields, ...LOOK_FIELDS, strict: strictField, duration: LAYOUT_FIELDS.duration },
+  additionalProperties: false,
+};
+
+export const LAYOUT_OPERATIONS = describeOperations(
+  { tag: 'Rendering' },
+  {
+    layoutOverlay: {
+      route: 'POST /v1/layout',
+      summary: 'Show where captions would go, without rendering them',
+      description: 'Returns the bars of a render with this size and these captions, and its price. Free.',
+      body: {
+        required: true,
+        content: {
+          'application/json': { schema: ref('LayoutRequest') },
+          'application/x-www-form-urlencoded': { schema: ref('LayoutRequest'), encoding: JSON_FIELDS },
+        },
+      },
+      success: { 200: json('The layout.', 'Layout') },
+      errors: [
+        'strict_warnings',
+        'too_many_renders',
+        'too_many_failures',
+        'overloaded',
+        'renderer_unavailable',
+        'out_of_memory',
+        'deadline_exceeded',
+      ],
+    },
+  },
+);
+
+export function layoutRoutes(keyRoutes: KeyRoutes, dependencies: LayoutDependencies): RouteGroup {
+  const { failedDecodes } = dependencies;
   const open = new LocalLimits();
-  return dependencies.keyRoute(async (caller, request, reply) => {
-    dependencies.failedDecodes.assertFew(caller);
-    const leave = await open.enter(caller.accountId, MAX_OPEN_PER_ACCOUNT);
-    if (leave === undefined) {
-      const detail = `At most ${MAX_OPEN_PER_ACCOUNT} layouts run at a time. Wait for one to finish.`;
-      throw new AppError('too_many_renders', detail, { retryAfterSeconds: 1 });
-    }
-    try {
-      return await handle(dependencies, caller, request, reply);
-    } catch (error) {
-      await dependencies.failedDecodes.count(caller, error);
-      throw error;
-    } finally {
-      leave();
-    }
+  return keyRoutes(LAYOUT_OPERATIONS, {
+    layoutOverlay: async (call) => {
+      const { caller } = call;
+      failedDecodes.assertFew(caller);
+      const leave = await open.enter(caller.accountId, MAX_OPEN_PER_ACCOUNT);
+      if (leave === undefined) {
+        const detail = `At most ${MAX_OPEN_PER_ACCOUNT} layouts run at a time. Wait for one to finish.`;
+        throw new AppError('too_many_renders', detail, { retryAfterSeconds: 1 });
+      }
+      try {
+        return await handle(dependencies, call);
+      } catch (error) {
+        await failedDecodes.count(caller, error);
+        throw error;
+      } finally {
+        leave();
+      }
+    },
   });
 }
 
 async function handle(
   { admission, renderer, styles, logos, workArea, deadlineMs, shutdown }: LayoutDependencies,
-  caller: Caller,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  { caller, request, reply }: Call,
 ): Promise<ResponseOf<'Layout'>> {
   const lifetime = createRequestSignal(reply.raw, shutdown);
   const directory = workArea.lazyDirectory(randomUUID());

@@ -1,69 +1,85 @@
 // The API of logos. Every key may list and use them. To change them, it takes a key that stays on a server, or a
 // marketplace, whose callers have no other keys.
 
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller } from '../account/caller.ts';
-import type { ResponseOf } from '../api/response-schemas.ts';
+import { ref } from '../api/schema-parts.ts';
 import { LOGOS_PATH, logoToJson, type SavedLogos } from '../brand/saved-logos.ts';
 import { MAX_LOGO_BYTES } from '../caption/logo.ts';
 import type { BrandFile } from '../store/brand/brand-files.ts';
-import type { Admission } from './access/admission.ts';
-import { assertServerOrMarketplace, type BrandChanges } from './access/server-key.ts';
 import { type BrandUpload, type BrandUploadDependencies, receiveBrandFile } from './brand-upload.ts';
-import type { KeyRoute } from './key-route.ts';
-import { idOf } from './renders/render-routes.ts';
+import type { KeyRoutes } from './key-routes.ts';
+import { DELETED, describeOperations, inPath, json } from './operation.ts';
 import type { RouteGroup } from './route-group.ts';
 
-export interface LogoRouteDependencies extends LogoUploads, BrandChanges {
-  readonly keyRoute: KeyRoute;
-  readonly admission: Admission;
-}
+const ID = inPath('id', 'Of the logo.', { type: 'string' });
 
-const CHANGE = 'upload or delete logos';
-
-export function logoRoutes(dependencies: LogoRouteDependencies): RouteGroup {
-  const { keyRoute, logos } = dependencies;
-  return {
-    register: (app) => {
-      app.get(
-        LOGOS_PATH,
-        keyRoute(async ({ accountId }) => ({ logos: (await logos.list(accountId)).map(logoToJson) })),
-      );
-      app.get(
-        `${LOGOS_PATH}/:id`,
-        keyRoute(async ({ accountId }, request) => logoToJson(await logos.find(accountId, idOf(request)))),
-      );
-      app.post(
-        LOGOS_PATH,
-        keyRoute(async (caller, request, reply) => await upload(dependencies, caller, request, reply)),
-      );
-      app.delete(
-        `${LOGOS_PATH}/:id`,
-        keyRoute(async (caller, request, reply) => {
-          const actor = await assertServerOrMarketplace(dependencies, caller, CHANGE);
-          await logos.remove(caller.accountId, idOf(request), actor);
-          reply.code(204);
-          return undefined;
-        }),
-      );
+export const LOGO_OPERATIONS = describeOperations(
+  { tag: 'Brand', change: 'upload or delete logos' },
+  {
+    listLogos: {
+      route: `GET ${LOGOS_PATH}`,
+      summary: 'List logos',
+      description: 'List logos, oldest first.',
+      success: { 200: json('The logos.', 'LogoList') },
     },
-  };
-}
+    uploadLogo: {
+      route: `POST ${LOGOS_PATH}`,
+      summary: 'Upload a logo',
+      description:
+        'Upload a PNG, WebP or JPEG of up to 2 MB and 4 megapixels. It is stored anew as a PNG of up to 1 MB: the first frame, ' +
+        'in sRGB, without metadata.',
+      access: 'server key or marketplace',
+      rate: 'render',
+      body: { required: true, content: { 'multipart/form-data': { schema: ref('LogoForm') } } },
+      success: { 201: json('The logo.', 'Logo', ['location']) },
+      stores: 'brand file',
+      errors: [
+        'too_many_logos',
+        'too_many_renders',
+        'asset_too_large',
+        'asset_too_many_pixels',
+        'asset_dimensions_too_large',
+        'unsupported_asset',
+        'asset_undecodable',
+        'overloaded',
+        'out_of_memory',
+        'renderer_unavailable',
+        'deadline_exceeded',
+      ],
+    },
+    getLogo: {
+      route: `GET ${LOGOS_PATH}/{id}`,
+      summary: 'Get a logo',
+      description: 'Get the size of a logo.',
+      parameters: [ID],
+      success: { 200: json('The logo.', 'Logo') },
+      errors: ['logo_not_found'],
+    },
+    deleteLogo: {
+      route: `DELETE ${LOGOS_PATH}/{id}`,
+      summary: 'Delete a logo',
+      description: 'Delete a logo. Renders that were accepted keep it.',
+      access: 'server key or marketplace',
+      parameters: [ID],
+      success: DELETED,
+      errors: ['logo_not_found'],
+    },
+  },
+);
 
-async function upload(
-  dependencies: LogoRouteDependencies,
-  caller: Caller,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<ResponseOf<'Logo'>> {
-  const { admission } = dependencies;
-  const actor = await assertServerOrMarketplace(dependencies, caller, CHANGE);
-  await admission.countRequest(caller, (headers) => {
-    reply.headers(headers);
+export function logoRoutes(keyRoutes: KeyRoutes, uploads: LogoUploads): RouteGroup {
+  const { logos } = uploads;
+  return keyRoutes(LOGO_OPERATIONS, {
+    listLogos: async ({ accountId }) => ({ logos: (await logos.list(accountId)).map(logoToJson) }),
+    uploadLogo: async (call) => {
+      const logo = await receiveLogo(uploads, call);
+      call.reply.header('location', `${LOGOS_PATH}/${logo.id}`);
+      return logoToJson(logo);
+    },
+    getLogo: async ({ accountId, id }) => logoToJson(await logos.find(accountId, id)),
+    deleteLogo: async ({ accountId, id, actor }) => {
+      await logos.remove(accountId, id, actor);
+    },
   });
-  const logo = await receiveLogo(dependencies, { caller, actor, request, reply });
-  reply.code(201).header('location', `${LOGOS_PATH}/${logo.id}`);
-  return logoToJson(logo);
 }
 
 export interface LogoUploads extends BrandUploadDependencies {

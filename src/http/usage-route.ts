@@ -1,17 +1,15 @@
 // GET /v1/usage: plan, credits and limits of the caller's account, and its renders per day and key.
 
-import type { FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
 import type { ResponseOf } from '../api/response-schemas.ts';
+import { DAY } from '../api/schema-parts.ts';
 import { remaining } from '../account/credits.ts';
 import { AppError, type FieldFault } from '../errors.ts';
 import type { Store } from '../store/store.ts';
-import type { Caller } from '../account/caller.ts';
-import type { KeyRoute } from './key-route.ts';
+import type { Call, KeyRoutes } from './key-routes.ts';
+import { describeOperations, json, query } from './operation.ts';
+import type { RouteGroup } from './route-group.ts';
 
-export interface UsageRouteDependencies {
-  readonly keyRoute: KeyRoute;
-  readonly store: Pick<Store, 'ledger' | 'usage' | 'keys'>;
-}
+type UsageStore = Pick<Store, 'ledger' | 'usage' | 'keys'>;
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 366;
@@ -21,15 +19,27 @@ interface DayRange {
   readonly to: string;
 }
 
-export function usageRoute(dependencies: UsageRouteDependencies): RouteShorthandOptionsWithHandler {
-  return dependencies.keyRoute(async (caller, request) => await usageOf(dependencies.store, caller, request));
+export const USAGE_OPERATIONS = describeOperations(
+  { tag: 'Account' },
+  {
+    getUsage: {
+      route: 'GET /v1/usage',
+      summary: 'Plan, credits and usage of the account',
+      description: 'Returns the plan, what is left of it, and renders per day and key. Free.',
+      parameters: [
+        query('from', 'First day (UTC). Default: the start of the period.', DAY),
+        query('to', 'Last day (UTC), at most a year later. Default: today.', DAY),
+      ],
+      success: { 200: json('The usage.', 'Usage') },
+    },
+  },
+);
+
+export function usageRoutes(keyRoutes: KeyRoutes, store: UsageStore): RouteGroup {
+  return keyRoutes(USAGE_OPERATIONS, { getUsage: async (call) => await usageOf(store, call) });
 }
 
-async function usageOf(
-  { ledger, usage, keys }: UsageRouteDependencies['store'],
-  caller: Caller,
-  request: FastifyRequest,
-): Promise<ResponseOf<'Usage'>> {
+async function usageOf({ ledger, usage, keys }: UsageStore, { caller, request }: Call): Promise<ResponseOf<'Usage'>> {
   const { accountId, keyId, plan, subscription } = caller;
   const { period, renews } = subscription;
   const range = parseRange(request.query, period.startsAt);
@@ -58,8 +68,8 @@ async function usageOf(
   };
 }
 
-function parseRange(query: unknown, periodStart: Date): DayRange {
-  const values = (query ?? {}) as Readonly<Record<string, unknown>>;
+function parseRange(sent: unknown, periodStart: Date): DayRange {
+  const values = (sent ?? {}) as Readonly<Record<string, unknown>>;
   const faults: FieldFault[] = [];
   const from = parseDay('from', values['from'], periodStart, faults);
   const to = parseDay('to', values['to'], new Date(), faults);

@@ -1,24 +1,22 @@
 // The API of webhooks: endpoints, their secrets, and deliveries. It is only for keys that stay on a server, because a
 // key in a web page could send itself the results of the whole account.
 
-import type { FastifyReply, FastifyRequest, RouteShorthandOptionsWithHandler } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import type { ResponseOf } from '../api/response-schemas.ts';
+import { ID } from '../api/schema-parts.ts';
 import { SENT_EVENTS } from '../api/webhook-schemas.ts';
 import { pointerTo } from '../caption/quote.ts';
 import { AppError, type FieldFault } from '../errors.ts';
-import type { Actor } from '../store/audit.ts';
-import type { Keys } from '../store/accounts/keys.ts';
-import { DELIVERY_STATUSES } from '../store/webhooks/webhook.ts';
-import type { Caller } from '../account/caller.ts';
-import type { Admission } from './access/admission.ts';
-import { assertServerKey } from './access/server-key.ts';
-import type { KeyRoute } from './key-route.ts';
+import { must } from '../primitives/must.ts';
+import { DELIVERY_STATUSES, type WebhookDelivery } from '../store/webhooks/webhook.ts';
+import type { Call, KeyRoutes } from './key-routes.ts';
+import { DELETED, describeOperations, inPath, json, jsonBody, query } from './operation.ts';
 import { receiveSmall } from './overlay/receive.ts';
-import { idOf, pageOf } from './renders/render-routes.ts';
+import { pageOf, pageParameters } from './query.ts';
 import { ASK_LATER } from './renders/render-replies.ts';
 import type { RouteGroup } from './route-group.ts';
 import { rotationOf } from '../webhooks/rotation-field.ts';
-import type { WebhookChanges } from '../webhooks/webhook-changes.ts';
+import { MAX_ENDPOINTS, type WebhookChanges } from '../webhooks/webhook-changes.ts';
 import {
   DELIVERIES_PATH,
   deliveryToJson,
@@ -29,93 +27,179 @@ import {
 } from '../webhooks/webhook-view.ts';
 
 export interface WebhookRouteDependencies {
-  readonly keyRoute: KeyRoute;
-  readonly admission: Admission;
   readonly changes: WebhookChanges;
-  readonly keys: Pick<Keys, 'get'>;
   /** Fires when running requests must end. */
   readonly shutdown: AbortSignal;
   /** Called when there are webhooks to send. */
   readonly wake: () => void;
 }
 
-/** A request with a key that may manage webhooks. */
-interface ServerCall {
-  readonly caller: Caller;
-  readonly accountId: string;
-  readonly actor: Actor;
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-}
+const ENDPOINT_PATH = `${ENDPOINTS_PATH}/{id}` as const;
+/** Operations of one endpoint or delivery. */
+const ONE = { parameters: [inPath('id', 'The id in the list.', ID)], errors: ['webhook_not_found'] } as const;
+const SENT = {
+  ...ONE,
+  rate: 'render',
+  success: {
+    202: json('The delivery. It is sent within a second or two.', 'WebhookDelivery', ['location', 'retry-after']),
+  },
+  errors: [...ONE.errors, 'webhook_disabled'],
+} as const;
 
-type HandleCall = (call: ServerCall) => Promise<object | undefined>;
-
-export function webhookRoutes(dependencies: WebhookRouteDependencies): RouteGroup {
-  const { changes } = dependencies;
-  const route = (handle: HandleCall): RouteShorthandOptionsWithHandler =>
-    dependencies.keyRoute(async (caller, request, reply) => {
-      const actor = await assertServerKey(dependencies.keys, caller, 'manage webhooks');
-      return await handle({ caller, accountId: caller.accountId, actor, request, reply });
-    });
-  const endpoint = `${ENDPOINTS_PATH}/:id`;
-  const post: Readonly<Record<string, HandleCall>> = {
-    [ENDPOINTS_PATH]: async (call) => await create(dependencies, call),
-    [`${endpoint}/enable`]: async (call) => await setEnabled(dependencies, call, true),
-    [`${endpoint}/disable`]: async (call) => await setEnabled(dependencies, call, false),
-    [`${endpoint}/rotate-secret`]: async (call) => await rotate(dependencies, call),
-    [`${endpoint}/test`]: async (call) => await sendTest(dependencies, call),
-    [`${DELIVERIES_PATH}/:id/resend`]: async (call) => await sendAgain(dependencies, call),
-    [`${SECRET_PATH}/rotate`]: async (call) => await rotateAccountSecret(dependencies, call),
-  };
-  const get: Readonly<Record<string, HandleCall>> = {
-    [ENDPOINTS_PATH]: async ({ accountId }) => ({ endpoints: (await changes.list(accountId)).map(endpointToJson) }),
-    [endpoint]: async ({ accountId, request }) => endpointToJson(await changes.find(accountId, idOf(request))),
-    [DELIVERIES_PATH]: async (call) => await listDeliveries(dependencies, call),
-    [`${DELIVERIES_PATH}/:id`]: async ({ accountId, request }) =>
-      detailsToJson(await changes.findDelivery(accountId, idOf(request))),
-    [SECRET_PATH]: async ({ accountId }) => ({ secret: (await changes.accountSecrets(accountId))[0]?.secret }),
-  };
-  return {
-    register: (app) => {
-      for (const [path, handle] of Object.entries(get)) app.get(path, route(handle));
-      for (const [path, handle] of Object.entries(post)) app.post(path, route(handle));
-      app.patch(
-        endpoint,
-        route(async (call) => await update(dependencies, call)),
-      );
-      app.delete(
-        endpoint,
-        route(async (call) => await remove(dependencies, call)),
-      );
+export const WEBHOOK_OPERATIONS = describeOperations(
+  { tag: 'Webhooks', access: 'server key', change: 'manage webhooks' },
+  {
+    listWebhookEndpoints: {
+      route: `GET ${ENDPOINTS_PATH}`,
+      summary: 'List webhook endpoints',
+      success: { 200: json('All endpoints.', 'WebhookEndpointList') },
     },
-  };
+    createWebhookEndpoint: {
+      route: `POST ${ENDPOINTS_PATH}`,
+      summary: 'Add a webhook endpoint',
+      description: `An account can have up to ${MAX_ENDPOINTS} endpoints.`,
+      rate: 'render',
+      body: jsonBody('WebhookEndpointRequest'),
+      success: { 201: json('Added. Keep `secret` to verify webhooks.', 'WebhookEndpointWithSecret', ['location']) },
+      errors: ['too_many_webhooks'],
+    },
+    getWebhookEndpoint: {
+      route: `GET ${ENDPOINT_PATH}`,
+      summary: 'Get a webhook endpoint',
+      success: { 200: json('The endpoint.', 'WebhookEndpoint') },
+      ...ONE,
+    },
+    updateWebhookEndpoint: {
+      route: `PATCH ${ENDPOINT_PATH}`,
+      summary: 'Change the URL or the events of a webhook endpoint',
+      description:
+        'What is left out stays as it is. Waiting webhooks go to the new URL, and the secret stays the same.',
+      body: jsonBody('WebhookEndpointChange'),
+      success: { 200: json('The changed endpoint.', 'WebhookEndpoint') },
+      ...ONE,
+    },
+    deleteWebhookEndpoint: {
+      route: `DELETE ${ENDPOINT_PATH}`,
+      summary: 'Delete a webhook endpoint',
+      success: DELETED,
+      ...ONE,
+    },
+    enableWebhookEndpoint: {
+      route: `POST ${ENDPOINT_PATH}/enable`,
+      summary: 'Enable a webhook endpoint',
+      success: { 200: json('Enabled.', 'WebhookEndpoint') },
+      ...ONE,
+    },
+    disableWebhookEndpoint: {
+      route: `POST ${ENDPOINT_PATH}/disable`,
+      summary: 'Disable a webhook endpoint',
+      success: { 200: json('Disabled.', 'WebhookEndpoint') },
+      ...ONE,
+    },
+    rotateWebhookSecret: {
+      route: `POST ${ENDPOINT_PATH}/rotate-secret`,
+      summary: 'Give a webhook endpoint a new secret',
+      body: jsonBody('SecretRotation', false),
+      success: { 200: json('The new secret.', 'WebhookEndpointWithSecret') },
+      ...ONE,
+    },
+    testWebhookEndpoint: {
+      route: `POST ${ENDPOINT_PATH}/test`,
+      summary: 'Send a test event to a webhook endpoint',
+      ...SENT,
+    },
+    listWebhookDeliveries: {
+      route: `GET ${DELIVERIES_PATH}`,
+      summary: 'List webhook deliveries, newest first',
+      parameters: [
+        query('endpoint_id', 'Only deliveries to this endpoint.', ID),
+        query('type', 'Only deliveries of this event.', { type: 'string', enum: SENT_EVENTS }),
+        query('status', 'Only deliveries with this status.', { type: 'string', enum: DELIVERY_STATUSES }),
+        ...pageParameters('Deliveries per page.'),
+      ],
+      success: { 200: json('A page of deliveries.', 'WebhookDeliveryList') },
+    },
+    getWebhookDelivery: {
+      route: `GET ${DELIVERIES_PATH}/{id}`,
+      summary: 'Get a webhook delivery with its attempts',
+      success: { 200: json('The delivery.', 'WebhookDeliveryDetails') },
+      ...ONE,
+    },
+    resendWebhookDelivery: {
+      route: `POST ${DELIVERIES_PATH}/{id}/resend`,
+      summary: 'Send a webhook again',
+      ...SENT,
+    },
+    getWebhookSecret: {
+      route: `GET ${SECRET_PATH}`,
+      summary: 'Get the secret that signs webhooks to `webhook_url`',
+      success: { 200: json('The secret.', 'WebhookSecret') },
+    },
+    rotateAccountWebhookSecret: {
+      route: `POST ${SECRET_PATH}/rotate`,
+      summary: 'Get a new secret for webhooks to `webhook_url`',
+      body: jsonBody('SecretRotation', false),
+      success: { 200: json('The new secret.', 'WebhookSecret') },
+    },
+  },
+);
+
+export function webhookRoutes(keyRoutes: KeyRoutes, dependencies: WebhookRouteDependencies): RouteGroup {
+  const { changes } = dependencies;
+  return keyRoutes(WEBHOOK_OPERATIONS, {
+    listWebhookEndpoints: async ({ accountId }) => ({ endpoints: (await changes.list(accountId)).map(endpointToJson) }),
+    createWebhookEndpoint: async (call) => await create(dependencies, call),
+    getWebhookEndpoint: async ({ accountId, id }) => endpointToJson(await changes.find(accountId, id)),
+    updateWebhookEndpoint: async (call) => {
+      const change = changes.checkChange(await endpointFields(dependencies, call));
+      return endpointToJson(await changes.update(call.accountId, call.id, change, call.actor));
+    },
+    deleteWebhookEndpoint: async ({ accountId, id, actor }) => {
+      await changes.remove(accountId, id, actor);
+    },
+    enableWebhookEndpoint: async ({ accountId, id, actor }) =>
+      endpointToJson(await changes.setEnabled(accountId, id, true, actor)),
+    disableWebhookEndpoint: async ({ accountId, id, actor }) =>
+      endpointToJson(await changes.setEnabled(accountId, id, false, actor)),
+    rotateWebhookSecret: async (call) => {
+      const { accountId, id, actor } = call;
+      const secret = await changes.rotate(accountId, id, await overlapOf(dependencies, call), actor);
+      return { ...endpointToJson(await changes.find(accountId, id)), secret };
+    },
+    testWebhookEndpoint: async ({ accountId, id, reply }) => {
+      const delivery = await changes.sendTest(accountId, id);
+      reply.header('location', `${DELIVERIES_PATH}/${delivery.id}`);
+      return sent(dependencies, reply, delivery);
+    },
+    listWebhookDeliveries: async (call) => await listDeliveries(dependencies, call),
+    getWebhookDelivery: async ({ accountId, id }) => detailsToJson(await changes.findDelivery(accountId, id)),
+    resendWebhookDelivery: async ({ accountId, id, reply }) =>
+      sent(dependencies, reply, await changes.sendAgain(accountId, id)),
+    getWebhookSecret: async ({ accountId }) => {
+      const [current] = await changes.accountSecrets(accountId);
+      return { secret: must(current, 'the secret of the account').secret };
+    },
+    rotateAccountWebhookSecret: async (call) => {
+      const overlapMs = await overlapOf(dependencies, call);
+      return { secret: await changes.rotateAccountSecret(call.accountId, overlapMs, call.actor) };
+    },
+  });
 }
 
 async function create(
-  { changes, admission, shutdown }: WebhookRouteDependencies,
-  { caller, accountId, actor, request, reply }: ServerCall,
+  dependencies: WebhookRouteDependencies,
+  call: Call,
 ): Promise<ResponseOf<'WebhookEndpointWithSecret'>> {
-  await admission.countRequest(caller, (headers) => {
-    reply.headers(headers);
-  });
-  const { url, events } = await endpointFields(shutdown, request, reply);
-  const { endpoint, secret } = await changes.create(accountId, changes.check(url, events), actor);
-  reply.code(201).header('location', `${ENDPOINTS_PATH}/${endpoint.id}`);
+  const { changes } = dependencies;
+  const { url, events } = await endpointFields(dependencies, call);
+  const { endpoint, secret } = await changes.create(call.accountId, changes.check(url, events), call.actor);
+  call.reply.header('location', `${ENDPOINTS_PATH}/${endpoint.id}`);
   return { ...endpointToJson(endpoint), secret };
 }
 
-async function update(
-  { changes, shutdown }: WebhookRouteDependencies,
-  { accountId, actor, request, reply }: ServerCall,
-): Promise<ResponseOf<'WebhookEndpoint'>> {
-  const change = changes.checkChange(await endpointFields(shutdown, request, reply));
-  return endpointToJson(await changes.update(accountId, idOf(request), change, actor));
-}
-
 async function endpointFields(
-  shutdown: AbortSignal,
-  request: FastifyRequest,
-  reply: FastifyReply,
+  { shutdown }: WebhookRouteDependencies,
+  { request, reply }: Call,
 ): Promise<{ readonly url?: unknown; readonly events?: unknown }> {
   const { fields } = await receiveSmall(request, reply, { shutdown, advice: 'Send the endpoint as application/json.' });
   const known = Object.fromEntries(fields.map(({ name, value }) => [name, value]));
@@ -123,39 +207,8 @@ async function endpointFields(
   return known;
 }
 
-async function remove({ changes }: WebhookRouteDependencies, call: ServerCall): Promise<undefined> {
-  await changes.remove(call.accountId, idOf(call.request), call.actor);
-  call.reply.code(204);
-}
-
-async function setEnabled(
-  { changes }: WebhookRouteDependencies,
-  { accountId, actor, request }: ServerCall,
-  isEnabled: boolean,
-): Promise<ResponseOf<'WebhookEndpoint'>> {
-  return endpointToJson(await changes.setEnabled(accountId, idOf(request), isEnabled, actor));
-}
-
-async function rotate(
-  dependencies: WebhookRouteDependencies,
-  call: ServerCall,
-): Promise<ResponseOf<'WebhookEndpointWithSecret'>> {
-  const { accountId, actor, request } = call;
-  const overlapMs = await overlapOf(dependencies, call);
-  const secret = await dependencies.changes.rotate(accountId, idOf(request), overlapMs, actor);
-  return { ...endpointToJson(await dependencies.changes.find(accountId, idOf(request))), secret };
-}
-
-async function rotateAccountSecret(
-  dependencies: WebhookRouteDependencies,
-  call: ServerCall,
-): Promise<ResponseOf<'WebhookSecret'>> {
-  const overlapMs = await overlapOf(dependencies, call);
-  return { secret: await dependencies.changes.rotateAccountSecret(call.accountId, overlapMs, call.actor) };
-}
-
 /** The body is optional. */
-async function overlapOf({ shutdown }: WebhookRouteDependencies, { request, reply }: ServerCall): Promise<number> {
+async function overlapOf({ shutdown }: WebhookRouteDependencies, { request, reply }: Call): Promise<number> {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
   if (length === '0' && encoding === undefined) return rotationOf(undefined);
   const { fields } = await receiveSmall(request, reply, {
@@ -169,35 +222,19 @@ async function overlapOf({ shutdown }: WebhookRouteDependencies, { request, repl
   return rotationOf(fields[0]?.value);
 }
 
-async function sendTest(
-  { changes, admission, wake }: WebhookRouteDependencies,
-  { caller, accountId, request, reply }: ServerCall,
-): Promise<ResponseOf<'WebhookDelivery'>> {
-  await admission.countRequest(caller, (headers) => {
-    reply.headers(headers);
-  });
-  const delivery = await changes.sendTest(accountId, idOf(request));
+function sent(
+  { wake }: WebhookRouteDependencies,
+  reply: FastifyReply,
+  delivery: WebhookDelivery,
+): ResponseOf<'WebhookDelivery'> {
   wake();
-  reply.code(202).headers({ location: `${DELIVERIES_PATH}/${delivery.id}`, ...ASK_LATER });
-  return deliveryToJson(delivery);
-}
-
-async function sendAgain(
-  { changes, admission, wake }: WebhookRouteDependencies,
-  { caller, accountId, request, reply }: ServerCall,
-): Promise<ResponseOf<'WebhookDelivery'>> {
-  await admission.countRequest(caller, (headers) => {
-    reply.headers(headers);
-  });
-  const delivery = await changes.sendAgain(accountId, idOf(request));
-  wake();
-  reply.code(202).headers(ASK_LATER);
+  reply.headers(ASK_LATER);
   return deliveryToJson(delivery);
 }
 
 async function listDeliveries(
   { changes }: WebhookRouteDependencies,
-  { accountId, request }: ServerCall,
+  { accountId, request }: Call,
 ): Promise<ResponseOf<'WebhookDeliveryList'>> {
   const { limit, cursor, text } = pageOf(request);
   const filter = {

@@ -1,13 +1,13 @@
 // Wires the routes of the API that render or report.
 
 import { fontRoutes } from '../http/font-routes.ts';
-import { layoutRoute } from '../http/layout-route.ts';
-import { type OverlayDependencies, overlayRoute } from '../http/overlay/overlay-route.ts';
+import { layoutRoutes } from '../http/layout-route.ts';
+import { type OverlayDependencies, overlayRoutes } from '../http/overlay/overlay-route.ts';
 import { type AccountRenderDependencies, accountRenderRoute } from '../http/playground/account-render.ts';
 import type { RouteGroup } from '../http/route-group.ts';
 import { logoRoutes } from '../http/logo-routes.ts';
 import { styleRoutes } from '../http/style-routes.ts';
-import { usageRoute } from '../http/usage-route.ts';
+import { usageRoutes } from '../http/usage-route.ts';
 import { deadlinesOf } from './deadlines.ts';
 import type { ServerParts } from './server-parts.ts';
 import type { RenderServices } from './start-renders.ts';
@@ -17,26 +17,24 @@ export function apiRoutes(
   renders: RenderServices,
   { identifyMember, progress }: Pick<AccountRenderDependencies, 'identifyMember' | 'progress'>,
 ): RouteGroup {
-  const { settings, store, access, renderer, styles, logos, workArea, shutdown } = parts;
-  const { keyRoute, admission, failedDecodes } = access;
+  const { store, access, renderer, styles, logos, workArea, shutdown } = parts;
+  const { keyRoutes, admission, failedDecodes } = access;
+  const { brandFiles: files, uploads, limits: rates } = parts;
   const overlay = overlayDependencies(parts, renders);
-  const deadlineMs = deadlinesOf(settings);
+  const forFrames = { workArea, deadlineMs: overlay.deadlineMs, shutdown };
+  const forUploads = { ...forFrames, uploads, rates };
+  const groups = [
+    overlayRoutes(overlay),
+    layoutRoutes(keyRoutes, { ...forFrames, admission, failedDecodes, renderer, styles, logos }),
+    usageRoutes(keyRoutes, store),
+    logoRoutes(keyRoutes, { ...forUploads, logos }),
+    styleRoutes(keyRoutes, { styles, shutdown }),
+    fontRoutes(keyRoutes, { ...forUploads, failedDecodes, files, renderer }),
+  ];
   return {
     register: (app) => {
-      app.post('/v1/overlay', overlayRoute(overlay));
+      for (const group of groups) group.register(app);
       app.post('/playground/account/render', accountRenderRoute({ overlay, identifyMember, progress }));
-      app.post(
-        '/v1/layout',
-        layoutRoute({ keyRoute, admission, failedDecodes, renderer, styles, logos, workArea, deadlineMs, shutdown }),
-      );
-      const { name: marketplace } = access.marketplace;
-      const forChanges = { keyRoute, admission, keys: store.keys, marketplace, shutdown };
-      const { brandFiles: files, uploads, limits: rates } = parts;
-      const forUploads = { ...forChanges, workArea, uploads, rates, deadlineMs };
-      logoRoutes({ ...forUploads, logos }).register(app);
-      app.get('/v1/usage', usageRoute({ keyRoute, store }));
-      styleRoutes({ ...forChanges, styles }).register(app);
-      fontRoutes({ ...forUploads, failedDecodes, files, renderer }).register(app);
     },
   };
 }

@@ -38,7 +38,7 @@ const HOUR_MS = 3_600_000;
 export async function startRenders(parts: ServerParts): Promise<RenderServices> {
   const { settings, store, logger, access, storage, serviceBytes, fetcher, sender, styles, shutdown } = parts;
   const { renders, keys, users } = store;
-  const { keyRoute, admission } = access;
+  const { keyRoutes, speechCaptions } = access;
   const links = createLinks(parts);
   const targets = new PutTargets({ storage, workArea: parts.workArea });
   const results = new StoredResults({ renders, storage, targets, resultHours: settings.resultHours, serviceBytes });
@@ -48,7 +48,7 @@ export async function startRenders(parts: ServerParts): Promise<RenderServices> 
   // This also runs with STORYBAR_ASYNC=off, so that renders that were accepted earlier are finished.
   await releaseLost(parts);
   runner.start();
-  const forRoutes = { keyRoute, renders, keys, storage, links, runner, shutdown };
+  const forRoutes = { keyRoutes, renders, keys, storage, links, runner, shutdown };
   return {
     acceptor,
     idempotency: new IdempotencyKeys({ store: store.idempotency, replayCache: access.replayCache, results, logger }),
@@ -59,7 +59,7 @@ export async function startRenders(parts: ServerParts): Promise<RenderServices> 
     groups: [
       renderRoutes(forRoutes),
       resultRoutes({ renders, storage, sender }),
-      batchRoutes({ ...forRoutes, admission, acceptor, users, fetcher, styles, speechCaptions: access.speechCaptions }),
+      batchRoutes({ ...forRoutes, acceptor, users, fetcher, styles, speechCaptions }),
     ],
     stop: async (graceMs) => await runner.stop(graceMs),
     close: async () => {

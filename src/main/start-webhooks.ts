@@ -33,7 +33,6 @@ export function startWebhooks(
   mailer: Mailer | undefined,
 ): WebhookServices {
   const { settings, store, access, fetcher, metrics, logger, shutdown } = parts;
-  const { keyRoute, admission } = access;
   let listeningUrl = '';
   const runner = createWebhookRunner({
     renders: store.renders,
@@ -46,7 +45,7 @@ export function startWebhooks(
   metrics.webhooks.watchSending(() => runner.running);
   const tasks = new PeriodicTasks(logger, metrics.dependencies);
   return {
-    groups: [webhookRoutes({ keyRoute, admission, keys: store.keys, changes, wake: () => runner.wake(), shutdown })],
+    groups: [webhookRoutes(access.keyRoutes, { changes, wake: () => runner.wake(), shutdown })],
     start: async (url) => {
       listeningUrl = url;
       // The server is listening already, so a failing database must not end it. The task runs again later.

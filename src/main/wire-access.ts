@@ -7,7 +7,7 @@ import { TranscriptionService } from '../fetch/transcription-service.ts';
 import { Admission } from '../http/access/admission.ts';
 import { Authenticator } from '../http/access/authenticate.ts';
 import { Marketplace } from '../http/access/marketplace.ts';
-import { createKeyRoute, type KeyRoute } from '../http/key-route.ts';
+import { createKeyRoutes, type KeyRoutes } from '../http/key-routes.ts';
 import { FailedDecodes } from '../limits/failed-decodes.ts';
 import { TranscriptionBreaker } from '../limits/transcription-breaker.ts';
 import { UnpaidTranscripts } from '../limits/unpaid-transcripts.ts';
@@ -27,7 +27,7 @@ export interface AccessServices {
   readonly authenticator: Authenticator;
   readonly marketplace: Marketplace;
   readonly admission: Admission;
-  readonly keyRoute: KeyRoute;
+  readonly keyRoutes: KeyRoutes;
   readonly failedDecodes: FailedDecodes;
   readonly speechCaptions: SpeechCaptions;
   readonly refusals: Refusals;
@@ -81,7 +81,7 @@ export async function wireAccess({
     authenticator,
     marketplace,
     admission,
-    keyRoute: createKeyRoute({ authenticator, marketplace, admission }),
+    keyRoutes: createKeyRoutes({ authenticator, marketplace, admission, keys: store.keys }),
     failedDecodes,
     speechCaptions: wireSpeech(settings, limits, logger),
     refusals,

@@ -11,7 +11,7 @@ import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_PLANS } from '../../src/account/plans.ts';
 import { AppError } from '../../src/errors.ts';
-import { createKeyRoute, type KeyRouteDependencies } from '../../src/http/key-route.ts';
+import { createKeyRoutes, type KeyRouteDependencies } from '../../src/http/key-routes.ts';
 import { batchRoutes } from '../../src/http/renders/batch-routes.ts';
 import { type ResultOfRequest, StoredResults } from '../../src/renders/stored-results.ts';
 import { OutcomeUnknown } from '../../src/store/engine.ts';
@@ -188,7 +188,7 @@ describe('DELETE of a batch', () => {
       renders,
       runner: { cancel: () => undefined },
       links: { baseUrlFor: () => 'http://localhost' },
-      keyRoute: createKeyRoute({
+      keyRoutes: createKeyRoutes({
         authenticator: { authenticate: () => CALLER },
         marketplace: { isClaimed: () => false },
         admission: { countFreeRequest: () => undefined },

@@ -1,9 +1,10 @@
 // The OpenAPI document is complete and matches the tables it is generated from.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { OUTPUT_FORMATS } from '../../src/caption/output-format.ts';
 import { FAULTS } from '../../src/api/faults.ts';
+import type { OperationGroup } from '../../src/http/operation.ts';
 import { RESPONSE_HEADERS } from '../../src/http/reference/response-headers.ts';
 import { ERRORS } from '../../src/error-table.ts';
 
@@ -15,6 +16,7 @@ interface Response {
 }
 
 interface Operation {
+  readonly operationId: string;
   readonly responses: Readonly<Record<string, Response>>;
 }
 
@@ -73,6 +75,25 @@ describe('docs/openapi.json', () => {
     const { FieldFault, Problem } = document.components.schemas;
     expect(FieldFault.properties.code.enum).toEqual(Object.keys(FAULTS));
     expect(Problem.properties.code.enum).toEqual(Object.keys(ERRORS).filter((code) => code !== 'client_closed'));
+  });
+
+  it('has every operation that a route file describes, and no other', async () => {
+    const folder = new URL('../../src/http/', import.meta.url);
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      /-routes?\.ts$/u.test(file),
+    );
+    const modules = await Promise.all(
+      files.map(async (file) => (await import(new URL(file, folder).href)) as Readonly<Record<string, unknown>>),
+    );
+    const groups = modules.flatMap((module) =>
+      Object.entries(module).flatMap(([name, value]) =>
+        name.endsWith('_OPERATIONS') ? [value as OperationGroup] : [],
+      ),
+    );
+    const described = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    expect(groups.flatMap(({ operations }) => Object.keys(operations)).toSorted()).toEqual(
+      described.map(({ operationId }) => operationId).toSorted(),
+    );
   });
 
   it('lists the media type of every output format for finished files and for results', () => {

@@ -17,7 +17,7 @@ import type { OverlayContext } from '../../src/http/overlay/overlay-context.ts';
 import { parseRequest, readForm } from '../../src/renders/parse.ts';
 import type { Upload } from '../../src/http/overlay/receive.ts';
 import { RenderAcceptor } from '../../src/renders/accept.ts';
-import { createKeyRoute } from '../../src/http/key-route.ts';
+import { createKeyRoutes } from '../../src/http/key-routes.ts';
 import { type BatchDependencies, batchRoutes } from '../../src/http/renders/batch-routes.ts';
 import { ResultLinks } from '../../src/http/renders/result-links.ts';
 import { sendAccepted } from '../../src/http/renders/render-replies.ts';
@@ -96,7 +96,7 @@ async function begin(database: TestDatabase): Promise<void> {
     acceptor,
     keys: world.store.keys,
     admission,
-    keyRoute: createKeyRoute({ authenticator: { authenticate: async () => caller }, marketplace, admission } as never),
+    keyRoutes: createKeyRoutes({ authenticator: { authenticate: async () => caller }, marketplace, admission } as never),
     runner: { cancel: () => undefined },
     styles: { resolveAll: async (_accountId: string, forms: unknown) => forms },
     speechCaptions: { assertAvailable: () => undefined },

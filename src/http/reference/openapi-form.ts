@@ -15,7 +15,6 @@ import { SAVED_STYLE_FIELDS } from '../../caption/saved-style.ts';
 import { STYLE_FIELDS, STYLE_NAME } from '../../caption/style.ts';
 import { ref } from '../../api/schema-parts.ts';
 import type { Json } from '../../primitives/json-schema.ts';
-import { header } from './openapi-parts.ts';
 
 const LIMITS = DEFAULT_PLANS.get('free').limits;
 const megas = (value: number): string => String(value / 1_000_000);
@@ -25,12 +24,6 @@ const megas = (value: number): string => String(value / 1_000_000);
  * string.
  */
 const BINARY = { format: 'binary', contentMediaType: 'application/octet-stream' } as const;
-
-export const IDEMPOTENCY_KEY = header(
-  'idempotency-key',
-  'A unique value of your choice, such as a UUID. Retries with the same key within 24 hours are rendered and charged once.',
-  { type: 'string', minLength: 1, maxLength: 255, pattern: '^[ -~]+$' },
-);
 
 /** A finished file, in any format. */
 export const FILE_CONTENT = Object.fromEntries(

@@ -1,9 +1,8 @@
 // Batches: up to 100 JSON requests that are accepted together. Each becomes a render of its own, and one that fails doesn't
 // stop the others.
 
-import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller } from '../../account/caller.ts';
 import type { ResponseOf } from '../../api/response-schemas.ts';
+import { ref } from '../../api/schema-parts.ts';
 import type { SavedStyles } from '../../brand/saved-styles.ts';
 import { AppError } from '../../errors.ts';
 import type { AssetFetcher } from '../../fetch/asset-fetcher.ts';
@@ -14,17 +13,18 @@ import type { SpeechCaptions } from '../../renders/speech-captions.ts';
 import { cancelRender, deleteEnded } from '../../renders/render-actions.ts';
 import { BATCHES_PATH, batchToJson, MAX_BATCH } from '../../renders/render-view.ts';
 import { urlPolicyFor } from '../../renders/caller-url-rule.ts';
+import type { Json } from '../../primitives/json-schema.ts';
 import type { Users } from '../../store/people/users.ts';
 import type { RenderRecord, RenderScope } from '../../store/renders/render.ts';
-import type { Admission } from '../access/admission.ts';
 import { readIdempotencyKey } from '../access/idempotency-key.ts';
+import type { Call } from '../key-routes.ts';
+import { describeOperations, json, jsonBody } from '../operation.ts';
 import { receiveSmall } from '../overlay/receive.ts';
 import type { RouteGroup } from '../route-group.ts';
 import { ASK_LATER } from './render-replies.ts';
-import { idOf, type RenderRouteDependencies, scopeOf } from './render-routes.ts';
+import { deletion, RENDER_OR_BATCH_ID, type RenderRouteDependencies, scopeOf } from './render-routes.ts';
 
 export interface BatchDependencies extends RenderRouteDependencies {
-  readonly admission: Admission;
   readonly acceptor: RenderAcceptor;
   readonly styles: Pick<SavedStyles, 'resolveAll'>;
   readonly users: Pick<Users, 'list'>;
@@ -32,41 +32,51 @@ export interface BatchDependencies extends RenderRouteDependencies {
   readonly speechCaptions: SpeechCaptions;
 }
 
-export function batchRoutes(dependencies: BatchDependencies): RouteGroup {
-  return {
-    register: (app) => {
-      app.post(
-        BATCHES_PATH,
-        dependencies.keyRoute(async (caller, request, reply) => await create(dependencies, caller, request, reply)),
-      );
-      app.get(
-        `${BATCHES_PATH}/:id`,
-        dependencies.keyRoute(async (caller, request) => {
-          return await show(dependencies, await scopeOf(dependencies, caller), idOf(request), request);
-        }),
-      );
-      app.delete(
-        `${BATCHES_PATH}/:id`,
-        dependencies.keyRoute(async (caller, request, reply) => {
-          const batch = await cancelBatch(dependencies, await scopeOf(dependencies, caller), request);
-          if (batch === undefined) reply.code(204);
-          return batch;
-        }),
-      );
+export const BATCH_REQUEST: Json = {
+  type: 'object',
+  required: ['requests'],
+  properties: {
+    requests: { type: 'array', minItems: 1, maxItems: MAX_BATCH, items: ref('OverlayRequest') },
+  },
+  additionalProperties: false,
+};
+
+export const BATCH_OPERATIONS = describeOperations(
+  { tag: 'Stored renders' },
+  {
+    createBatch: {
+      route: `POST ${BATCHES_PATH}`,
+      summary: 'Render up to 100 requests asynchronously',
+      description:
+        'All requests are checked first; a fault in any of them refuses the batch. Renders that fail later stay single.',
+      rate: 'render',
+      isIdempotent: true,
+      body: jsonBody('BatchRequest'),
+      success: { 202: json('Accepted.', 'Batch', ['location', 'retry-after', 'idempotency-replayed']) },
+      stores: 'render',
     },
-  };
+    getBatch: {
+      route: `GET ${BATCHES_PATH}/{id}`,
+      summary: 'Get a batch and its renders',
+      description: 'The renders are in the order of the requests.',
+      parameters: [RENDER_OR_BATCH_ID],
+      success: { 200: json('The batch.', 'Batch') },
+      errors: ['render_not_found'],
+    },
+    deleteBatch: deletion(`${BATCHES_PATH}/{id}`, 'Batch'),
+  },
+);
+
+export function batchRoutes(dependencies: BatchDependencies): RouteGroup {
+  return dependencies.keyRoutes(BATCH_OPERATIONS, {
+    createBatch: async (call) => await create(dependencies, call),
+    getBatch: async (call) => await show(dependencies, await scopeOf(dependencies, call.caller), call),
+    deleteBatch: async (call) => await cancelBatch(dependencies, await scopeOf(dependencies, call.caller), call),
+  });
 }
 
-async function create(
-  dependencies: BatchDependencies,
-  caller: Caller,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<ResponseOf<'Batch'>> {
-  const { acceptor, admission, links } = dependencies;
-  await admission.countRequest(caller, (headers) => {
-    reply.headers(headers);
-  });
+async function create(dependencies: BatchDependencies, { caller, request, reply }: Call): Promise<ResponseOf<'Batch'>> {
+  const { acceptor, links } = dependencies;
   links.assertAsyncAvailable(request);
   const idempotencyKey = readIdempotencyKey(request.headers);
   const received = await receiveSmall(request, reply, {
@@ -78,7 +88,7 @@ async function create(
   const requests = parseBatch({ policy, speechCaptions: dependencies.speechCaptions }, read, caller, request.id);
   const batch = { batchId: request.id, caller, idempotencyKey, read, requests };
   const accepted = await acceptor.acceptBatch(batch);
-  reply.code(202).headers({
+  reply.headers({
     location: `${BATCHES_PATH}/${accepted.batchId}`,
     ...ASK_LATER,
     ...(accepted.isReplay && REPLAYED),
@@ -95,8 +105,7 @@ async function rendersOf({ renders }: BatchDependencies, scope: RenderScope, bat
 async function show(
   dependencies: BatchDependencies,
   scope: RenderScope,
-  batchId: string,
-  request: FastifyRequest,
+  { id: batchId, request }: Call,
 ): Promise<ResponseOf<'Batch'>> {
   const renders = await rendersOf(dependencies, scope, batchId);
   return batchToJson(batchId, renders, dependencies.links.baseUrlFor(request));
@@ -109,10 +118,9 @@ async function show(
 async function cancelBatch(
   dependencies: BatchDependencies,
   scope: RenderScope,
-  request: FastifyRequest,
+  call: Call,
 ): Promise<ResponseOf<'Batch'> | undefined> {
-  const batchId = idOf(request);
-  const renders = await rendersOf(dependencies, scope, batchId);
+  const renders = await rendersOf(dependencies, scope, call.id);
   const open = renders.filter(({ finishedAt }) => finishedAt === undefined);
   if (open.length === 0) {
     for (const render of renders) await deleteEnded(dependencies, scope, render);
@@ -122,5 +130,5 @@ async function cancelBatch(
     // This changes nothing in a render that has ended meanwhile.
     await cancelRender(dependencies, scope, id);
   }
-  return await show(dependencies, scope, batchId, request);
+  return await show(dependencies, scope, call);
 }

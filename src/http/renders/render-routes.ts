@@ -1,7 +1,7 @@
 // GET and DELETE of stored renders: one, with an optional wait for its end, and the list.
 
-import type { FastifyRequest } from 'fastify';
-import { AppError, type FieldFault } from '../../errors.ts';
+import { ID } from '../../api/schema-parts.ts';
+import { AppError, invalidFields } from '../../errors.ts';
 import type { ResponseOf } from '../../api/response-schemas.ts';
 import { LocalLimits } from '../../limits/local-limits.ts';
 import type { ObjectStorage } from '../../storage/object-storage.ts';
@@ -9,7 +9,9 @@ import type { RenderRecord, RenderScope } from '../../store/renders/render.ts';
 import type { Renders } from '../../store/renders/renders.ts';
 import type { Keys } from '../../store/accounts/keys.ts';
 import type { Caller } from '../../account/caller.ts';
-import type { KeyRoute } from '../key-route.ts';
+import type { Call, KeyRoutes } from '../key-routes.ts';
+import { describeOperations, DELETED, inPath, json, query } from '../operation.ts';
+import { pageOf, pageParameters, queryNumber } from '../query.ts';
 import type { RouteGroup } from '../route-group.ts';
 import type { ResultLinks } from './result-links.ts';
 import { cancelRender, deleteEnded } from '../../renders/render-actions.ts';
@@ -17,7 +19,7 @@ import type { RenderRunner } from '../../renders/render-runner.ts';
 import { RENDERS_PATH, renderToJson } from '../../renders/render-view.ts';
 
 export interface RenderRouteDependencies {
-  readonly keyRoute: KeyRoute;
+  readonly keyRoutes: KeyRoutes;
   readonly renders: Renders;
   readonly keys: Pick<Keys, 'get'>;
   readonly storage: ObjectStorage;
@@ -29,43 +31,70 @@ export interface RenderRouteDependencies {
 
 const MAX_WAITING_PER_ACCOUNT = 20;
 /** How long a request waits for the end of a render. */
-export const WAIT_SECONDS = { type: 'integer', minimum: 0, maximum: 60, default: 0 } as const;
-export const PAGE_LIMIT = { type: 'integer', minimum: 1, maximum: 100, default: 20 } as const;
+const WAIT_SECONDS = { type: 'integer', minimum: 0, maximum: 60, default: 0 } as const;
+
+export const RENDER_OR_BATCH_ID = inPath('id', 'The id of the render or batch.', ID);
+
+export const RENDER_OPERATIONS = describeOperations(
+  { tag: 'Stored renders' },
+  {
+    listRenders: {
+      route: `GET ${RENDERS_PATH}`,
+      summary: 'List stored renders, newest first',
+      description: 'Test keys see test renders. Keys with allowed origins see their own.',
+      parameters: pageParameters('Renders per page.'),
+      success: { 200: json('A page of renders.', 'RenderList') },
+    },
+    getRender: {
+      route: `GET ${RENDERS_PATH}/{id}`,
+      summary: 'Get a stored render',
+      description: 'With `wait`, the response comes when the render ends, or after that many seconds.',
+      parameters: [RENDER_OR_BATCH_ID, query('wait', 'Seconds to wait.', WAIT_SECONDS)],
+      success: { 200: json('The render.', 'Render') },
+      errors: ['render_not_found'],
+    },
+    deleteRender: deletion(`${RENDERS_PATH}/{id}`, 'Render'),
+  },
+);
 
 export function renderRoutes(dependencies: RenderRouteDependencies): RouteGroup {
+  const { keyRoutes, renders, links, runner, shutdown } = dependencies;
   const waiting = new LocalLimits();
-  const isOver = ({ raw }: FastifyRequest): boolean => dependencies.shutdown.aborted || raw.destroyed;
-  const one = async (caller: Caller, request: FastifyRequest): Promise<ResponseOf<'Render'>> => {
-    const scope = await scopeOf(dependencies, caller);
-    const waitSeconds = queryNumber(request, 'wait', WAIT_SECONDS);
-    const id = idOf(request);
-    const render =
-      waitSeconds === 0
-        ? await dependencies.renders.find(scope, id)
-        : await counted(
-            waiting,
-            caller,
-            async () => await dependencies.runner.waitForEnd(scope, { id, waitSeconds, isOver: () => isOver(request) }),
-          );
-    return renderToJson(found(render), dependencies.links.baseUrlFor(request));
-  };
-  return {
-    register: (app) => {
-      app.get(`${RENDERS_PATH}/:id`, dependencies.keyRoute(one));
-      app.get(
-        RENDERS_PATH,
-        dependencies.keyRoute(async (caller, request) => await list(dependencies, caller, request)),
-      );
-      app.delete(
-        `${RENDERS_PATH}/:id`,
-        dependencies.keyRoute(async (caller, request, reply) => {
-          const kept = await cancelOrDelete(dependencies, await scopeOf(dependencies, caller), idOf(request));
-          if (kept === undefined) reply.code(204);
-          return kept && renderToJson(kept, dependencies.links.baseUrlFor(request));
-        }),
-      );
+  return keyRoutes(RENDER_OPERATIONS, {
+    listRenders: async (call) => await list(dependencies, call),
+    getRender: async ({ caller, id, request }) => {
+      const scope = await scopeOf(dependencies, caller);
+      const waitSeconds = queryNumber(request, 'wait', WAIT_SECONDS);
+      const isOver = (): boolean => shutdown.aborted || request.raw.destroyed;
+      const render =
+        waitSeconds === 0
+          ? await renders.find(scope, id)
+          : await counted(waiting, caller, async () => await runner.waitForEnd(scope, { id, waitSeconds, isOver }));
+      return renderToJson(found(render), links.baseUrlFor(request));
     },
-  };
+    deleteRender: async ({ caller, id, request }) => {
+      const kept = await cancelOrDelete(dependencies, await scopeOf(dependencies, caller), id);
+      return kept && renderToJson(kept, links.baseUrlFor(request));
+    },
+  });
+}
+
+/** The operation that cancels or deletes a render or a batch. */
+export function deletion<const Path extends `/${string}`, const Name extends 'Render' | 'Batch'>(
+  path: Path,
+  schema: Name,
+) {
+  const noun = schema.toLowerCase();
+  return {
+    route: `DELETE ${path}`,
+    summary: `Cancel or delete a ${noun}`,
+    description:
+      `Deletes a ${noun} that has ended, with its results. Otherwise cancels what hasn't ended, free of charge; ` +
+      'a render that ends at the same moment keeps its result.',
+    parameters: [RENDER_OR_BATCH_ID],
+    success: { 200: json('Canceled, or ended at the same moment.', schema), ...DELETED },
+    errors: ['render_not_found'],
+  } as const;
 }
 
 /** A test key sees test renders. A key for web pages can be read by every visitor, so it sees only its own. */
@@ -77,10 +106,6 @@ export async function scopeOf({ keys }: Pick<RenderRouteDependencies, 'keys'>, c
     ...(mode === 'test' && { mode }),
     ...(key !== undefined && key.allowedOrigins.length > 0 && { keyId: key.id }),
   };
-}
-
-export function idOf({ params }: FastifyRequest): string {
-  return (params as { readonly id: string }).id;
 }
 
 /**
@@ -123,17 +148,13 @@ async function counted<Result>(
 
 async function list(
   { renders, keys, links }: RenderRouteDependencies,
-  caller: Caller,
-  request: FastifyRequest,
+  { caller, request }: Call,
 ): Promise<ResponseOf<'RenderList'>> {
   const { limit, cursor } = pageOf(request);
   const scope = await scopeOf({ keys }, caller);
   if (cursor !== undefined && (await renders.find(scope, cursor)) === undefined) {
-    throw fault({
-      pointer: '#/cursor',
-      code: 'out_of_range',
-      detail: 'cursor must be the next_cursor of a page before.',
-    });
+    const detail = 'cursor must be the next_cursor of a page before.';
+    throw invalidFields([{ pointer: '#/cursor', code: 'out_of_range', detail }]);
   }
   // One more row is read, to find out whether there is another page.
   const rows = await renders.list(scope, { limit: limit + 1, after: cursor });
@@ -142,35 +163,4 @@ async function list(
     renders: page.map((render) => renderToJson(render, links.baseUrlFor(request))),
     next_cursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null,
   };
-}
-
-/** Reads the requested page of a list, and other parameters. */
-export function pageOf(request: FastifyRequest): {
-  readonly limit: number;
-  readonly cursor: string | undefined;
-  readonly text: (name: string) => string | undefined;
-} {
-  const limit = queryNumber(request, 'limit', PAGE_LIMIT);
-  return { limit, cursor: queryText(request, 'cursor'), text: (name) => queryText(request, name) };
-}
-
-type QueryNumber = typeof WAIT_SECONDS | typeof PAGE_LIMIT;
-
-function queryNumber(request: FastifyRequest, name: string, schema: QueryNumber): number {
-  const text = queryText(request, name);
-  if (text === undefined) return schema.default;
-  const { minimum, maximum } = schema;
-  const value = /^\d{1,4}$/u.test(text) ? Number(text) : Number.NaN;
-  if (value >= minimum && value <= maximum) return value;
-  const detail = `${name} must be a whole number from ${minimum} to ${maximum}.`;
-  throw fault({ pointer: `#/${name}`, code: 'out_of_range', detail });
-}
-
-function queryText({ query }: FastifyRequest, name: string): string | undefined {
-  const value = ((query ?? {}) as Readonly<Record<string, unknown>>)[name];
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function fault(only: FieldFault): AppError {
-  return new AppError('invalid_fields', only.detail, { faults: [only] });
 }

@@ -2,11 +2,15 @@
 
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { STRING } from '../../api/schema-parts.ts';
 import { AppError } from '../../errors.ts';
 import type { ObjectRange, ObjectStorage } from '../../storage/object-storage.ts';
 import type { RenderRecord } from '../../store/renders/render.ts';
 import type { Renders } from '../../store/renders/renders.ts';
 import type { FileSender } from '../overlay/file-sender.ts';
+import { describeOperations, header, headersOf, inPath, routesOf } from '../operation.ts';
+import { FILE_CONTENT } from '../reference/openapi-form.ts';
+import { COMMON_HEADERS, type HeaderName } from '../reference/response-headers.ts';
 import type { RouteGroup } from '../route-group.ts';
 import { parseRange } from './range.ts';
 import { parseResult } from '../../renders/render-result.ts';
@@ -22,15 +26,55 @@ export interface ResultDependencies {
 const CACHE_SECONDS = 300;
 const EXPOSED = 'accept-ranges, content-disposition, content-length, content-range, etag';
 
-export function resultRoutes(dependencies: ResultDependencies): RouteGroup {
-  return {
-    register: (app) => {
-      app.get(`${RESULTS_PATH}/:name`, async (request, reply) => {
-        await sendResult(dependencies, request, reply);
-        return reply;
-      });
+/** Headers that let pages of any site read results, and errors about them. */
+const SHARED_HEADERS = ['access-control-allow-origin', 'access-control-expose-headers'] as const;
+const RESULT_HEADERS = [
+  ...COMMON_HEADERS,
+  'x-render-id',
+  ...SHARED_HEADERS,
+  'accept-ranges',
+  'cache-control',
+  'content-disposition',
+  'cross-origin-resource-policy',
+  'etag',
+  'referrer-policy',
+] as const satisfies readonly HeaderName[];
+
+export const RESULT_OPERATIONS = describeOperations(
+  { tag: 'Stored renders', access: 'open' },
+  {
+    getResult: {
+      route: `GET ${RESULTS_PATH}/{name}`,
+      summary: 'Download a result',
+      description: 'The link in `output.url`. Needs no key. Supports `range` and `HEAD`.',
+      parameters: [
+        inPath('name', 'As in the link.', STRING),
+        header('range', 'The part of the file to send, such as `bytes=0-1023`.'),
+        header('if-range', 'The `etag` of the file that the range is of. Another file is sent as a whole.'),
+        header('if-none-match', 'The `etag` of the file that you have.'),
+      ],
+      success: {
+        200: { description: 'The file.', headers: headersOf(RESULT_HEADERS), content: FILE_CONTENT },
+        206: {
+          description: 'The range of the file.',
+          headers: headersOf([...RESULT_HEADERS, 'content-range']),
+          content: FILE_CONTENT,
+        },
+        304: { description: 'You have the file: `if-none-match` is its `etag`.', headers: headersOf(RESULT_HEADERS) },
+      },
+      errors: ['result_expired', 'range_not_satisfiable', 'storage_unavailable'],
+      errorHeaders: [...SHARED_HEADERS, 'content-range'],
     },
-  };
+  },
+);
+
+export function resultRoutes(dependencies: ResultDependencies): RouteGroup {
+  return routesOf(RESULT_OPERATIONS, () => ({
+    handler: async (request, reply) => {
+      await sendResult(dependencies, request, reply);
+      return reply;
+    },
+  }));
 }
 
 async function sendResult(
@@ -50,7 +94,7 @@ async function sendResult(
   }
   const captions = name.endsWith(CAPTIONS_EXTENSION) ? captionsOf(render) : undefined;
   const size = captions?.length ?? output.bytes;
-  const headers = captions ? captionHeaders(render) : headersOf(render);
+  const headers = captions ? captionHeaders(render) : fileHeaders(render);
   if (request.headers['if-none-match'] === headers['etag']) {
     reply.code(304).headers(headers).send();
     return;
@@ -83,14 +127,14 @@ function captionsOf({ result = '{}' }: RenderRecord): Buffer {
 
 function captionHeaders(render: RenderRecord): Record<string, string> {
   return {
-    ...headersOf(render),
+    ...fileHeaders(render),
     'content-type': 'text/vtt; charset=utf-8',
     'content-disposition': `inline; filename="${render.id}${CAPTIONS_EXTENSION}"`,
     etag: `"${render.id}-captions"`,
   };
 }
 
-function headersOf({ id, result = '{}' }: RenderRecord): Record<string, string> {
+function fileHeaders({ id, result = '{}' }: RenderRecord): Record<string, string> {
   const { headers } = parseResult(result);
   return {
     'content-type': headers['content-type'] ?? 'application/octet-stream',
