@@ -22,6 +22,8 @@ const PRESENCE = {
   ready: { image: 3, video: 1 },
   busy: { image: 2, video: 0 },
   isDraining: false,
+  protocol: 7,
+  version: '0.2.0',
   codecs: { ffmpeg: '8.0', available: { 'decode h264': true } },
 };
 const FAILURE = { code: 'asset_too_long', message: 'm', isRetryable: false, limit: { limit: 1, actual: 2 } };

@@ -143,7 +143,7 @@ async function openHealth(
       'content-type': 'application/json',
       'cache-control': 'no-store',
     });
-    const details = { version: VERSION, sandbox, ...state, renderer: renderer.status() };
+    const details = { sandbox, ...state, renderer: renderer.status() };
     response.end(JSON.stringify({ status, ...(hasMetricsToken(request, settings.metricsToken) && details) }));
   };
   const server = createServer((request, response) => {

@@ -21,9 +21,7 @@ const resultSchema = z.object({
       /** The status of the latest response. */
       status: z.number().nullable(),
       /** True if a request waits for the delivery, so that its tries are few. */
-      isAwaited: z.boolean().default(true),
-      /** Always true. Servers of the version before need it while they are being replaced. */
-      wasSent: z.boolean(),
+      isAwaited: z.boolean(),
       /** The time that the render took, for the account's history. */
       renderMs: z.number(),
       /** When the file was ready to be sent. */
@@ -72,5 +70,5 @@ export function resultOf(
 }
 
 function newDelivery(renderMs: number, { isAwaited }: PutOfResult): RenderResult['put'] {
-  return { failures: 0, status: null, isAwaited, wasSent: true, renderMs, readyAt: new Date().toISOString() };
+  return { failures: 0, status: null, isAwaited, renderMs, readyAt: new Date().toISOString() };
 }

@@ -7,7 +7,9 @@ import type { SpokenTranscript } from '../caption/words/spoken.ts';
 
 const VERSION = 1;
 
-const common = {
+const requestSchema = z.object({
+  version: z.literal(VERSION),
+  request: z.custom<RenderRequest>((value) => typeof value === 'object' && value !== null),
   /**
    * Set if the request was already delivered and charged, so its render is free. With `asset_url`, for the file with
    * this hash.
@@ -15,19 +17,12 @@ const common = {
   replay: z.object({ sha256: z.string().optional() }).optional(),
   /** What is said in the video, once it is known. It takes the place of `captions=auto`. */
   transcript: z.custom<SpokenTranscript>((value) => typeof value === 'object').optional(),
-};
-
-const requestSchema = z.object({
-  version: z.literal(VERSION),
-  request: z.custom<RenderRequest>((value) => typeof value === 'object' && value !== null),
-  ...common,
 });
 
 /** Version 0.2.0 stored the fields as they were sent. */
 const fieldsSchema = z.object({
   isJson: z.boolean(),
   fields: z.array(z.object({ name: z.string(), value: z.unknown() })),
-  ...common,
 });
 
 export type StoredRequest = z.infer<typeof requestSchema>;
@@ -54,9 +49,8 @@ export function webhookUrlIn(json: string): string | undefined {
 export function readRequest(json: string, hasAsset: boolean): StoredRequest {
   const stored = storedSchema.parse(JSON.parse(json));
   if ('version' in stored) return stored;
-  const { replay, transcript, ...form } = stored;
-  const { overlays: _overlays, ...request } = parseForm({ ...form, hasAsset, allowsSpeech: true, faults: [] });
-  return { version: VERSION, request, replay, transcript };
+  const { overlays: _overlays, ...request } = parseForm({ ...stored, hasAsset, faults: [] });
+  return { version: VERSION, request };
 }
 
 /** Returns the same request as a repetition of a delivered one. `facts` are those of `Remembered`. */

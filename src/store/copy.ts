@@ -3,12 +3,14 @@
 import { crc32 } from 'node:zlib';
 import { must } from '../primitives/must.ts';
 import type { Engine, SqlSession } from './engine.ts';
-import { integer, type SqlRow, type SqlValue, storedValue, text, toRow } from './rows.ts';
+import { CONTINUE_AUDIT_NUMBERS } from './migrations.ts';
+import { integer, type SqlRow, text, toRow } from './rows.ts';
 
 interface Table {
   readonly name: string;
   readonly key: readonly string[];
-  readonly columns: readonly string[];
+  /** The columns by which rows are deleted with their account or user. */
+  readonly belongsTo: readonly string[];
 }
 
 export interface TableCopy {
@@ -30,15 +32,16 @@ const MODULUS = 2 ** 48;
 /** One side is idle while the other works, for longer than a server's transaction may take. */
 const NO_IDLE_TIMEOUT = 'set local idle_in_transaction_session_timeout = 0';
 
-const table = (name: string, key: string, rest: string): Table => {
-  const keys = key.split(' ');
-  return { name, key: keys, columns: [...keys, ...rest.split(' ').filter((column) => column !== '')] };
-};
+const table = (name: string, key: string, belongsTo = ''): Table => ({
+  name,
+  key: key.split(' '),
+  belongsTo: belongsTo === '' ? [] : belongsTo.split(' '),
+});
 
 /** Sums that triggers maintain. In SQLite, which can't turn triggers off, they follow from the other tables. */
 export const SUMS: readonly Table[] = [
-  table('stored_bytes', 'account_id', 'bytes'),
-  table('stored_bytes_total', 'shard', 'bytes'),
+  table('stored_bytes', 'account_id', 'account_id'),
+  table('stored_bytes_total', 'shard'),
 ];
 
 /** The tables whose triggers maintain the sums. */
@@ -46,73 +49,45 @@ const SUMMED_TABLES = ['renders', 'brand_files'];
 
 /** Each table comes after those it references. A test compares this list with the schema. */
 export const TABLES: readonly Table[] = [
-  table('accounts', 'id', 'name state created_at deleted_at awaits_approval'),
-  table(
-    'api_keys',
-    'id',
-    'account_id name mode state hash prefix last_four created_at last_used_at expires_at allowed_origins created_by',
-  ),
-  table(
-    'subscriptions',
-    'account_id',
-    'plan next_plan status renews provider provider_subscription anchor_at period_starts_at period_ends_at',
-  ),
-  table('customers', 'account_id', 'customer revision'),
-  table('periods', 'account_id starts_at', 'ends_at used reserved delivered broken_free broken_charged granted'),
-  table('owners', 'id', 'alive_until'),
-  table('trusted_time', 'id', 'trusted_at jumped_at'),
-  table('shared_tasks', 'name', 'owner leased_until done_at'),
-  table(
-    'holds',
-    'id',
-    'account_id key_id mode kind credits period_starts_at state outcome owner created_at finished_at duration_ms ' +
-      'is_counted_test',
-  ),
-  table('test_renders', 'account_id', 'day renders'),
-  table('render_batches', 'id', 'account_id key_id mode created_at'),
-  table(
-    'renders',
-    'id',
-    'account_id key_id mode batch_id idempotency_key status lane request plan period_starts_at period_ends_at renews ' +
-      'max_running asset asset_format asset_bytes asset_sha256 has_asset target has_target receiver owner is_due due_at attempts progress source_type credits ' +
-      'result error output output_bytes has_output token expires_at created_at claimed_at started_at finished_at',
-  ),
-  table('render_events', 'id', 'account_id render_id type created_at handled_at'),
-  table('usage_details', 'account_id day', 'details'),
-  table('usage_days', 'account_id day mode outcome', 'renders credits'),
-  table('idempotency', 'account_id key', 'fingerprint render_id owner state facts expires_at'),
-  table('payment_events', 'id', 'type received_at'),
-  table('users', 'id', 'account_id email unconfirmed_email role account_role password_hash token_key created_at'),
-  table('sessions', 'hash', 'user_id created_at idle_until ends_at user_agent'),
-  table('authenticators', 'user_id', 'secret last_step created_at'),
-  table('recovery_codes', 'user_id hash', ''),
-  table('passkeys', 'id', 'user_id name public_key counter transports created_at last_used_at'),
-  table('passkey_challenges', 'hash', 'visitor expires_at'),
-  table('linked_identities', 'provider subject', 'user_id email created_at last_used_at'),
-  table('credit_notices', 'user_id period_starts_at percent', 'claimed_at sent_at credits'),
-  table('password_links', 'hash', 'email role account_id created_at expires_at user_id is_mailed'),
-  table('invitations', 'hash', 'account_id email account_role created_at expires_at'),
-  table('requests', 'id', 'account_id at key_id path status code duration_ms credits bytes_in bytes_out faults'),
-  table(
-    'webhook_endpoints',
-    'id',
-    'account_id url events state disabled_reason disabled_at failing_since notice_due_at created_at',
-  ),
-  table('webhook_secrets', 'id', 'account_id lane secret created_at expires_at'),
-  table('webhook_messages', 'id', 'account_id type body created_at'),
-  table(
-    'webhook_deliveries',
-    'id',
-    'account_id message_id endpoint_id lane url status is_due due_at owner claims attempts last_status last_error created_at ' +
-      'finished_at',
-  ),
-  table('webhook_attempts', 'delivery_id number', 'at duration_ms request_headers status content_type response error'),
-  table('styles', 'account_id name', 'version updated_at deleted_at'),
-  table('style_versions', 'account_id name version', 'style created_at used_at'),
-  table('brand_files', 'id', 'account_id kind bytes sha256 facts created_at deleted_at'),
-  table('incidents', 'id', 'title impact started_at ended_at'),
-  table('incident_updates', 'incident_id number', 'at body'),
-  table('audit', 'seq', 'at actor action account_id subject details'),
+  table('accounts', 'id'),
+  table('api_keys', 'id', 'account_id'),
+  table('subscriptions', 'account_id', 'account_id'),
+  table('customers', 'account_id', 'account_id'),
+  table('periods', 'account_id starts_at', 'account_id'),
+  table('owners', 'id'),
+  table('trusted_time', 'id'),
+  table('shared_tasks', 'name'),
+  table('holds', 'id', 'account_id'),
+  table('test_renders', 'account_id', 'account_id'),
+  table('render_batches', 'id', 'account_id'),
+  table('renders', 'id', 'account_id'),
+  table('render_events', 'id', 'account_id'),
+  table('usage_details', 'account_id day', 'account_id'),
+  table('usage_days', 'account_id day mode outcome', 'account_id'),
+  table('idempotency', 'account_id key', 'account_id'),
+  table('payment_events', 'id'),
+  table('users', 'id', 'account_id'),
+  table('sessions', 'hash', 'user_id'),
+  table('authenticators', 'user_id', 'user_id'),
+  table('recovery_codes', 'user_id hash', 'user_id'),
+  table('passkeys', 'id', 'user_id'),
+  table('passkey_challenges', 'hash'),
+  table('linked_identities', 'provider subject', 'user_id'),
+  table('credit_notices', 'user_id period_starts_at percent', 'user_id'),
+  table('password_links', 'hash', 'account_id user_id'),
+  table('invitations', 'hash', 'account_id'),
+  table('requests', 'id', 'account_id'),
+  table('webhook_endpoints', 'id', 'account_id'),
+  table('webhook_secrets', 'id', 'account_id'),
+  table('webhook_messages', 'id', 'account_id'),
+  table('webhook_deliveries', 'id', 'account_id'),
+  table('webhook_attempts', 'delivery_id number'),
+  table('styles', 'account_id name', 'account_id'),
+  table('style_versions', 'account_id name version', 'account_id'),
+  table('brand_files', 'id', 'account_id'),
+  table('incidents', 'id'),
+  table('incident_updates', 'incident_id number'),
+  table('audit', 'seq', 'account_id'),
 ];
 
 /**
@@ -173,7 +148,7 @@ export async function copyAll(
       for (const each of tables) copies.push(await copyTable(each, { from, to, count }));
       if (to.dialect === 'postgres') {
         await setTriggers(writes, 'enable');
-        await continueAuditNumbers(writes);
+        await writes.all(CONTINUE_AUDIT_NUMBERS);
       }
       for (const [index, each] of tables.entries()) {
         await verify(each, to, must(copies[index], 'the copy of a table'), count);
@@ -245,24 +220,18 @@ async function verify(copied: Table, to: Side, expected: TableCopy, count: Count
 }
 
 /** Sends all rows as one JSON parameter, which both databases unpack faster than a parameter per value. */
-async function insertBatch({ name, columns }: Table, { session, dialect }: Side, rows: Values[]): Promise<void> {
+async function insertBatch({ name }: Table, { session, dialect }: Side, rows: readonly SqlRow[]): Promise<void> {
+  const columns = Object.keys(toRow(rows[0]));
   const list = columns.join(', ');
-  if (dialect === 'sqlite') {
-    const values = columns.map((_, index) => `value ->> ${index}`).join(', ');
-    const sql = `insert into ${name} (${list}) select ${values} from json_each(:rows)`;
-    await session.run(sql, { rows: JSON.stringify(rows) });
-    return;
-  }
-  const objects = rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]])));
-  const sql = `insert into ${name} (${list}) select ${list} from json_populate_recordset(null::${name}, cast(:rows as json))`;
-  await session.run(sql, { rows: JSON.stringify(objects) });
+  const values =
+    dialect === 'sqlite'
+      ? `${columns.map((column) => `value ->> '${column}'`).join(', ')} from json_each(:rows)`
+      : `${list} from json_populate_recordset(null::${name}, cast(:rows as json))`;
+  await session.run(`insert into ${name} (${list}) select ${values}`, { rows: JSON.stringify(rows) });
 }
 
-/** The values of a row, in the order of the columns. */
-type Values = readonly SqlValue[];
-
 /** In the order in which the rows are stored, which is the fastest to read. The next batch is read while one is used. */
-async function* batches(of: Table, side: Side): AsyncGenerator<Values[]> {
+async function* batches(of: Table, side: Side): AsyncGenerator<SqlRow[]> {
   const read = side.dialect === 'sqlite' ? fromSqlite(of, side.session) : await fromPostgres(of, side.session);
   for (let next = read(); ; ) {
     const rows = await next;
@@ -271,38 +240,31 @@ async function* batches(of: Table, side: Side): AsyncGenerator<Values[]> {
       // If the batch before it fails, nothing waits for this one any more.
       next.catch(() => undefined);
     }
-    const values = rows.map((row) => of.columns.map((column) => storedValue(row, column)));
-    if (values.length > 0) yield values;
+    if (rows.length > 0) yield rows;
     if (rows.length < BATCH) break;
   }
   if (side.dialect === 'postgres') await side.session.run('close copied_rows');
 }
 
-function fromSqlite({ name, columns }: Table, session: SqlSession): () => Promise<SqlRow[]> {
+function fromSqlite({ name }: Table, session: SqlSession): () => Promise<SqlRow[]> {
   let after = 0;
   return async () => {
     const rows = await session.all(
-      `select rowid as stored_as, ${columns.join(', ')} from ${name} where rowid > :after order by rowid limit :limit`,
+      `select *, rowid as stored_as from ${name} where rowid > :after order by rowid limit :limit`,
       { after, limit: BATCH },
     );
     const last = rows.at(-1);
     if (last !== undefined) after = integer(last, 'stored_as');
-    return rows;
+    return rows.map(({ stored_as: _storedAs, ...row }) => row);
   };
 }
 
-async function fromPostgres({ name, columns }: Table, session: SqlSession): Promise<() => Promise<SqlRow[]>> {
-  await session.run(`declare copied_rows no scroll cursor for select ${columns.join(', ')} from ${name}`);
+async function fromPostgres({ name }: Table, session: SqlSession): Promise<() => Promise<SqlRow[]>> {
+  await session.run(`declare copied_rows no scroll cursor for select * from ${name}`);
   return async () => await session.all(`fetch ${BATCH} from copied_rows`);
 }
 
-function checksumOf(rows: readonly Values[]): number {
+/** The columns have the same order in all databases. */
+function checksumOf(rows: readonly SqlRow[]): number {
   return rows.reduce((total, row) => total + crc32(JSON.stringify(row)), 0);
-}
-
-/** Rows that were inserted with a number don't advance the sequence. */
-async function continueAuditNumbers(session: SqlSession): Promise<void> {
-  await session.all(
-    "select setval(pg_get_serial_sequence('audit', 'seq'), (select coalesce(max(seq), 0) + 1 from audit), false)",
-  );
 }

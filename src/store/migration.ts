@@ -1,25 +1,4 @@
-// A step from one version of the schema to the next.
-
-/** Allows null in a text column, and replaces the text that stood for it. */
-export function allowNull(
-  table: string,
-  column: string,
-  sentinel: string,
-): Required<Pick<Migration, 'sqlite' | 'postgres'>> {
-  return {
-    // SQLite can't change a column.
-    sqlite: `
-alter table ${table} add column nullable_${column} text;
-update ${table} set nullable_${column} = ${column} where ${column} <> '${sentinel}';
-alter table ${table} drop column ${column};
-alter table ${table} rename column nullable_${column} to ${column};
-`,
-    postgres: `
-alter table ${table} alter column ${column} drop not null;
-update ${table} set ${column} = null where ${column} = '${sentinel}';
-`,
-  };
-}
+// Steps from one version of the schema to the next.
 
 /**
  * A step of the schema. Times are ISO 8601 in UTC with milliseconds: text that sorts by time in both databases and is
@@ -53,9 +32,31 @@ export function statementsOf(
   return translated + postgres;
 }
 
-/** Combines steps of several folders into one version. */
-export function together(...steps: readonly Migration[]): Migration {
+/** Combines the tables of several folders into one step. */
+export function together(steps: readonly Migration[]): Required<Omit<Migration, 'isCompatible'>> {
   const all = (part: 'common' | 'sqlite' | 'postgres'): string => steps.map((step) => step[part] ?? '').join('');
-  const parts = { common: all('common'), sqlite: all('sqlite'), postgres: all('postgres') };
-  return steps.every(({ isCompatible }) => isCompatible === true) ? { ...parts, isCompatible: true } : parts;
+  return { common: all('common'), sqlite: all('sqlite'), postgres: all('postgres') };
+}
+
+/**
+ * The tables of an earlier release by name, each after those it references, with the statements that add its rows to the new
+ * tables. There they are named `old_<name>`.
+ */
+export type FormerTables = Readonly<Record<string, string>>;
+
+export function unchanged(...names: readonly string[]): FormerTables {
+  return Object.fromEntries(names.map((name) => [name, `insert into ${name} select * from old_${name};`]));
+}
+
+/**
+ * Replaces the tables of an earlier release. Their rows are set aside, so that the new tables are the same as those of a new
+ * database. The new triggers come last and don't see these rows.
+ */
+export function replaceTables(former: FormerTables, tables: Migration): Migration {
+  const names = Object.keys(former);
+  const setAside = names
+    .toReversed()
+    .map((name) => `create table old_${name} as select * from ${name}; drop table ${name};`);
+  const removed = names.map((name) => `drop table old_${name};`);
+  return { ...tables, common: [...setAside, tables.common, ...Object.values(former), ...removed].join('\n') };
 }

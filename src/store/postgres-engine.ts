@@ -204,11 +204,10 @@ async function migrate(config: pg.ClientConfig): Promise<void> {
   await onOwnConnection(config, async (client) => {
     await client.query('begin');
     await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-    await client.query('create table if not exists schema_version (version bigint not null)');
-    await client.query('alter table schema_version add column if not exists compatible_from bigint');
+    await client.query('create table if not exists schema_version (version bigint not null, compatible_from bigint)');
     const state = await schemaState(client);
     for (const migration of pendingMigrations(state)) await client.query(statementsOf(migration, 'postgres'));
-    if (state.version < SCHEMA.version || state.compatibleFrom === undefined) {
+    if (state.version < SCHEMA.version) {
       await client.query('delete from schema_version');
       await client.query('insert into schema_version (version, compatible_from) values ($1, $2)', [
         SCHEMA.version,
@@ -234,11 +233,11 @@ async function onOwnConnection<Result>(
 }
 
 async function schemaState(client: pg.Client): Promise<SchemaState> {
-  const { rows } = await client.query<{ version: string; compatible_from: string | null }>(
+  const { rows } = await client.query<{ version: string; compatible_from: string }>(
     'select version, compatible_from from schema_version',
   );
-  const { version = 0, compatible_from: oldest = null } = rows[0] ?? {};
-  return { version: Number(version), compatibleFrom: oldest === null ? undefined : Number(oldest) };
+  const { version = 0, compatible_from: compatibleFrom = version } = rows[0] ?? {};
+  return { version: Number(version), compatibleFrom: Number(compatibleFrom) };
 }
 
 /**

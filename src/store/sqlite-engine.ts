@@ -275,7 +275,7 @@ export class SqliteEngine implements MaintainedEngine {
       const pending = pendingMigrations(state);
       for (const migration of pending) database.exec(statementsOf(migration, 'sqlite'));
       if (pending.length > 0) this.#checkForeignKeys(database);
-      if (state.version < SCHEMA.version || state.compatibleFrom === undefined) {
+      if (state.version < SCHEMA.version) {
         database.exec(`
           pragma user_version = ${SCHEMA.version};
           delete from schema_version;
@@ -299,7 +299,7 @@ export class SqliteEngine implements MaintainedEngine {
 function schemaState(database: Database.Database): SchemaState {
   const version = integer(toRow(database.prepare('pragma user_version').get()), 'user_version');
   const row: unknown = database.prepare('select compatible_from from schema_version').get();
-  return { version, compatibleFrom: row === undefined ? undefined : integer(toRow(row), 'compatible_from') };
+  return { version, compatibleFrom: row === undefined ? version : integer(toRow(row), 'compatible_from') };
 }
 
 /** A full disk or a failed commit may have ended the transaction already. */

@@ -31,7 +31,10 @@ describe.skipIf(!hasNats)('versions that cannot work together (needs nats-server
     const slots = { image: 4, video: 1 };
     const presence = { worker: 'render-9', slots, ready: slots, busy: { image: 0, video: 0 }, isDraining: false };
     const announce = (): void =>
-      connection.publish('storybar.workers.render-9', JSON.stringify({ ...presence, protocol: 7, version: '9.0.0' }));
+      connection.publish(
+        'storybar.workers.render-9',
+        JSON.stringify({ ...presence, protocol: PROTOCOL + 1, version: '9.0.0' }),
+      );
     const announcing = setInterval(announce, 200);
     const isReport = ({ msg }: { msg: string }): boolean => msg === 'worker of an incompatible version ignored';
     const line = await until(() => logLines(server.output().stderr).find(isReport));
@@ -39,7 +42,7 @@ describe.skipIf(!hasNats)('versions that cannot work together (needs nats-server
       level: LEVELS.error,
       worker: 'render-9',
       ourProtocol: PROTOCOL,
-      theirProtocol: 7,
+      theirProtocol: PROTOCOL + 1,
       theirVersion: '9.0.0',
     });
     expect((await health(server)).renderer.remote?.workers).toEqual({ images: 0, videos: 0 });
@@ -60,7 +63,7 @@ describe.skipIf(!hasNats)('versions that cannot work together (needs nats-server
       token: 'x',
       expires: Date.now() + 60_000,
       renderId: '4bf92f35-77b3-4da6-a3ce-929d0e0e4736',
-      protocol: 7,
+      protocol: PROTOCOL + 1,
       version: '9.0.0',
     };
     await jetstream(connection).publish('storybar.tickets.image', JSON.stringify(ticket));
@@ -70,7 +73,7 @@ describe.skipIf(!hasNats)('versions that cannot work together (needs nats-server
     expect(line).toMatchObject({
       level: LEVELS.error,
       renderId: ticket.renderId,
-      theirProtocol: 7,
+      theirProtocol: PROTOCOL + 1,
       ourProtocol: PROTOCOL,
     });
     expect((await worker.health()).tickets.used).toBe(0);

@@ -54,7 +54,7 @@ async function due(receiverPath: string, isAwaited = false): Promise<string> {
   const { id } = await accepted(accountId, { target: 'targets/x', receiver: receiver.url });
   const claim = await claimed();
   await reserve(claim);
-  const put = { failures: 0, status: null, isAwaited, wasSent: true, renderMs: 5, readyAt: new Date().toISOString() };
+  const put = { failures: 0, status: null, isAwaited, renderMs: 5, readyAt: new Date().toISOString() };
   const facts = { width: 8, height: 8, duration: null, warnings: [], missingGlyphs: 0, put };
   const result = JSON.stringify({ headers: { 'content-type': 'image/png' }, ...facts });
   const done = success(id, { result });

@@ -113,10 +113,10 @@ export function accountDataContract(world: () => World): void {
   /** Rows that belong to the account, per table. */
   const rowsOf = async ({ id, accountId }: { id: string; accountId: string }): Promise<Record<string, number>> => {
     const counts: Record<string, number> = {};
-    for (const { name, columns } of TABLES) {
+    for (const { name, belongsTo } of TABLES) {
       const conditions = [
-        ...(columns.includes('account_id') ? [['account_id', accountId]] : []),
-        ...(columns.includes('user_id') ? [['user_id', id]] : []),
+        ...(belongsTo.includes('account_id') ? [['account_id', accountId]] : []),
+        ...(belongsTo.includes('user_id') ? [['user_id', id]] : []),
         ...(name === 'accounts' ? [['id', accountId]] : []),
       ];
       for (const [column, value = ''] of conditions) {
@@ -175,8 +175,8 @@ export function accountDataContract(world: () => World): void {
   it('the data of an account is exported from every table, except for secrets and copies', () => {
     const exportedTables = new Set(EXPORT_SECTIONS.map(({ from }) => from.split(' ')[0]));
     const missing = TABLES.filter(
-      ({ name, columns }) =>
-        (columns.includes('account_id') || columns.includes('user_id')) &&
+      ({ name, belongsTo }) =>
+        (belongsTo.includes('account_id') || belongsTo.includes('user_id')) &&
         !exportedTables.has(name) &&
         !NOT_EXPORTED.includes(name),
     );

@@ -12,7 +12,7 @@ import { natsHosts, queueAccess } from '../../main/queue-access.ts';
 import { assertEmailSettings } from '../../main/wire-identity.ts';
 import { assertPaymentSettings } from '../../main/payments.ts';
 import { SPARE_BYTES } from '../../renders/upload-budget.ts';
-import { SCHEMA } from '../../store/migrations.ts';
+import { pendingMigrations, SCHEMA, type SchemaState } from '../../store/migrations.ts';
 import { SecretBox } from '../../store/secret-box.ts';
 import { check, type Finding } from './finding.ts';
 
@@ -43,26 +43,14 @@ async function checkDatabase(settings: Settings): Promise<Finding[]> {
   ];
 }
 
-function schemaFinding({
-  version,
-  compatibleFrom = version,
-}: {
-  version: number;
-  compatibleFrom?: number | undefined;
-}): {
-  ok: boolean;
-  detail: string;
-} {
+/** Throws if the program can't use the database. */
+function schemaFinding(state: SchemaState): { detail: string } {
+  pendingMigrations(state);
+  const { version } = state;
   const own = SCHEMA.version;
-  if (compatibleFrom > own) {
-    return {
-      ok: false,
-      detail: `version ${version} needs a program with schema ${compatibleFrom}; this one has ${own}`,
-    };
-  }
-  if (version === own) return { ok: true, detail: `version ${version}, as this program` };
-  if (version > own) return { ok: true, detail: `version ${version}, newer than this program (${own}) but compatible` };
-  return { ok: true, detail: `version ${version}; "storybar db migrate" or a start migrates it to ${own}` };
+  if (version === own) return { detail: `version ${version}, as this program` };
+  if (version > own) return { detail: `version ${version}, newer than this program (${own}) but compatible` };
+  return { detail: `version ${version}; "storybar db migrate" or a start migrates it to ${own}` };
 }
 
 function clockFinding({ now, heartbeatAt }: { now: Date | undefined; heartbeatAt: Date | undefined }): {

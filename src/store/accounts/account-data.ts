@@ -79,10 +79,10 @@ export class AccountData {
   /** Returns false when another server was first. */
   async #purge(accountId: string): Promise<boolean> {
     const own: SqlCondition = ['account_id = :accountId', { accountId }];
-    for (const { name, key, columns } of TABLES.toReversed()) {
+    for (const { name, key, belongsTo } of TABLES.toReversed()) {
       if (name === 'webhook_attempts') await this.#deleteAttempts(accountId);
-      if (columns.includes('user_id')) await deleteInSteps(this.#engine, name, key, [OF_USERS, { accountId }]);
-      if (columns.includes('account_id')) await deleteInSteps(this.#engine, name, key, own);
+      if (belongsTo.includes('user_id')) await deleteInSteps(this.#engine, name, key, [OF_USERS, { accountId }]);
+      if (belongsTo.includes('account_id')) await deleteInSteps(this.#engine, name, key, own);
     }
     return (await this.#engine.run('delete from accounts where id = :accountId', { accountId })) === 1;
   }
@@ -117,8 +117,8 @@ export async function eraseAccount(session: SqlSession, accountId: string, actor
     { at, accountId },
   );
   if (marked === 0) return false;
-  for (const { name, columns } of TABLES.toReversed()) {
-    if (columns.includes('user_id')) {
+  for (const { name, belongsTo } of TABLES.toReversed()) {
+    if (belongsTo.includes('user_id')) {
       await session.run(`delete from ${name} where ${OF_USERS}`, { accountId });
     }
   }

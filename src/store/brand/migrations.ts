@@ -1,13 +1,14 @@
-// The schema of what accounts save for their renders, step by step.
+// The tables of what accounts save for their renders.
 
 import type { Migration } from '../migration.ts';
 import { addToSums, REMOVE_EMPTY } from '../renders/migrations.ts';
 
 /**
- * Adds styles and their versions. A deleted style keeps its row without versions, because the numbers of versions go on when
- * it is saved again.
+ * A deleted style keeps its row without versions, because the numbers of versions go on when it is saved again. A logo or a font
+ * is the object `brand/<id>`; `facts` is JSON text that only callers understand. A deleted file keeps its row until no accepted
+ * render needs it. The bytes are part of the sums of stored bytes, which the database maintains.
  */
-export const SAVED_STYLES: Migration = {
+export const BRAND: Migration = {
   common: `
 create table styles (
   account_id text not null references accounts (id),
@@ -26,17 +27,6 @@ create table style_versions (
   used_at text not null,
   primary key (account_id, name, version)
 ) strict;
-`,
-  isCompatible: true,
-};
-
-/**
- * Adds logos and fonts. A file is the object `brand/<id>`; `facts` is JSON text that only callers understand. A deleted file
- * keeps its row until no accepted render needs it. The bytes are part of the sums of stored bytes, which the database
- * maintains.
- */
-export const BRAND_FILES: Migration = {
-  common: `
 create table brand_files (
   id text primary key,
   account_id text not null references accounts (id),
@@ -73,5 +63,4 @@ $body$;
 create trigger brand_files_stored after insert or delete on brand_files
   for each row execute function brand_files_stored();
 `,
-  isCompatible: true,
 };

@@ -1,8 +1,7 @@
-// The schema of incidents.
+// The tables of incidents.
 
 import type { Migration } from '../migration.ts';
 
-/** Incidents, their updates, and an index for the number of webhook endpoints that fail at the moment. */
 export const INCIDENTS: Migration = {
   common: `
 create table incidents (
@@ -21,7 +20,5 @@ create table incident_updates (
   body text not null,
   primary key (incident_id, number)
 ) strict;
-create index webhook_endpoints_failing on webhook_endpoints (failing_since) where failing_since is not null;
 `,
-  isCompatible: true,
 };

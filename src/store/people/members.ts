@@ -159,8 +159,8 @@ export class Members {
       await session.run('delete from password_links where email = (select email from users where id = :userId)', {
         userId,
       });
-      for (const { name, columns } of TABLES.toReversed()) {
-        if (columns.includes('user_id')) await session.run(`delete from ${name} where user_id = :userId`, { userId });
+      for (const { name, belongsTo } of TABLES.toReversed()) {
+        if (belongsTo.includes('user_id')) await session.run(`delete from ${name} where user_id = :userId`, { userId });
       }
       await session.run('delete from users where id = :userId', { userId });
       await revokeInvitationsBy(session, accountId, userId);

@@ -247,7 +247,7 @@ function rowOf(
     hasAsset: asset !== undefined,
     target: target ?? null,
     hasTarget: target !== undefined,
-    receiver: receiver === undefined ? '-' : `${accountId} ${receiver}`,
+    receiver: receiver === undefined ? null : `${accountId} ${receiver}`,
     // A caption without an asset counts as an image.
     sourceType: lane === 'fetch' ? null : lane,
     isDue: true,

@@ -8,6 +8,8 @@ const PRESENCE: Presence = {
   ready: { image: 3, video: 1 },
   busy: { image: 2, video: 0 },
   isDraining: false,
+  protocol: 1,
+  version: '1.0.0',
 };
 
 function announce(registry: WorkerRegistry, changes: Partial<Presence>, now: number): void {

@@ -10,20 +10,12 @@ export const PROTOCOL = 7;
 
 const MAX_PROTOCOL = 1_000_000;
 
-/** Fields of tickets and presences. Versions without them spoke protocol 1. */
+/** Fields of tickets and presences. */
 export const versionFields = {
-  protocol: z.int().min(1).max(MAX_PROTOCOL).exactOptional(),
-  version: z
-    .string()
-    .regex(/^[\w.+-]{1,64}$/u)
-    .exactOptional(),
+  protocol: z.int().min(1).max(MAX_PROTOCOL),
+  version: z.string().regex(/^[\w.+-]{1,64}$/u),
 };
 
-export interface ProtocolVersion {
-  readonly protocol?: number;
-  readonly version?: string;
-}
-
-export function speaksOurProtocol({ protocol = 1 }: ProtocolVersion): boolean {
+export function speaksOurProtocol({ protocol }: { readonly protocol: number }): boolean {
   return protocol === PROTOCOL;
 }
