@@ -6,6 +6,8 @@ import { createStore, type Store } from '../../src/store/store.ts';
 import { LIMITS, renderSetup } from './render-setup.ts';
 import { DAY, DELIVERED, FAILED, type World } from './world.ts';
 
+const RECEIVER = 'https://a.example';
+
 const FAILURE = { error: '{"code":"delivery_failed"}', code: 'delivery_failed', durationMs: 5, result: '{"try":3}' };
 
 export function renderDeliveriesContract(world: () => World): void {
@@ -14,7 +16,7 @@ export function renderDeliveriesContract(world: () => World): void {
   /** A render whose file is due to be sent, and the claim of the server that sends it. */
   async function sending(accountId: string, credits = 3): Promise<ClaimedRender> {
     const { renders } = world().store;
-    const { id } = await accepted(accountId, { target: 'targets/x' });
+    const { id } = await accepted(accountId, { target: 'targets/x', receiver: RECEIVER });
     const claim = await claimed();
     await reserve(claim, world().store, credits);
     expect(await renders.deliveries.handOver(claim.attempt, success(id))).toBe(true);
@@ -36,7 +38,7 @@ export function renderDeliveriesContract(world: () => World): void {
     // It neither takes a place of the account's renders nor waits for one.
     await accepted(id, { maxRunning: 1 });
     await claimed();
-    await accepted(id, { maxRunning: 1, target: 'targets/y' });
+    await accepted(id, { maxRunning: 1, target: 'targets/y', receiver: RECEIVER });
     expect(await renders.claim('image')).toBeUndefined();
   });
 
@@ -118,7 +120,7 @@ export function renderDeliveriesContract(world: () => World): void {
     const fingerprints = { fingerprint: 'fp', asyncFingerprint: 'async' };
     const claimKey = async (renderId: string) => await idempotency.claim(id, 'k', fingerprints, renderId);
     const add = async () => {
-      const render = await newRender(id, { target: 'targets/x' });
+      const render = await newRender(id, { target: 'targets/x', receiver: RECEIVER });
       expect(await claimKey(render.id)).toEqual({ kind: 'new' });
       await ledger.reserve(await world().hold(id, { renderId: render.id, credits: 3 }));
       const remember = { accountId: id, key: 'k', facts: '{}' };
@@ -166,7 +168,7 @@ export function renderDeliveriesContract(world: () => World): void {
   it('the sweep does not release a hold that a delivery adopts after the sweep has found it', async () => {
     const { renders, ledger } = world().store;
     const id = await world().account();
-    const render = await newRender(id, { target: 'targets/x' });
+    const render = await newRender(id, { target: 'targets/x', receiver: RECEIVER });
     await ledger.reserve(await world().hold(id, { renderId: render.id, credits: 3 }));
     world().pass(60_000);
     const additions: unknown[] = [];
@@ -185,7 +187,7 @@ export function renderDeliveriesContract(world: () => World): void {
   it('a file that is handed over while its render is being claimed again is not rendered twice', async () => {
     const { renders } = world().store;
     const id = await world().account();
-    const render = await accepted(id, { target: 'targets/x' });
+    const render = await accepted(id, { target: 'targets/x', receiver: RECEIVER });
     const slow = await claimed();
     await reserve(slow);
     world().pass(60_000);
@@ -214,7 +216,7 @@ export function renderDeliveriesContract(world: () => World): void {
   it('a request can not release the hold of its delivery, even if it does not know that the delivery was added', async () => {
     const { renders, ledger } = world().store;
     const id = await world().account();
-    const render = await newRender(id, { target: 'targets/x' });
+    const render = await newRender(id, { target: 'targets/x', receiver: RECEIVER });
     await ledger.reserve(await world().hold(id, { renderId: render.id, credits: 3 }));
     await renders.deliveries.add(render, success(render.id), { limits: LIMITS });
     expect(await ledger.release(render.id, FAILED)).toBe(false);
@@ -285,7 +287,7 @@ export function renderDeliveriesContract(world: () => World): void {
   it('a file is not added when its hold is gone or its account has no room', async () => {
     const { renders, ledger } = world().store;
     const id = await world().account();
-    const render = await newRender(id, { target: 'targets/x' });
+    const render = await newRender(id, { target: 'targets/x', receiver: RECEIVER });
     expect(await renders.deliveries.add(render, success(render.id), { limits: LIMITS })).toEqual({ kind: 'hold gone' });
     await ledger.reserve(await world().hold(id, { renderId: render.id, credits: 3 }));
     const limits = { ...LIMITS, storedBytes: 1 };

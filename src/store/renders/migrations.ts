@@ -78,7 +78,8 @@ create table renders (
   claimed_at text,
   target text,
   has_target integer not null default 0 check (has_target in (0, 1)),
-  receiver text
+  receiver text,
+  check ((target is null) = (receiver is null))
 ) strict;
 create index renders_by_account on renders (account_id, created_at, id);
 create index renders_by_claim on renders (account_id, claimed_at);

@@ -7,6 +7,8 @@ const TICKET = {
   generation: 1,
   token: '1000.signature',
   expires: 5,
+  protocol: 7,
+  version: '0.2.0',
 };
 const parse = (value: unknown) => parseTicket(new TextEncoder().encode(JSON.stringify(value)));
 
