@@ -50,6 +50,15 @@ describe('storybar doctor', () => {
     await engine.run(`update schema_version set compatible_from = ${SCHEMA.version + 1}`);
     await engine.close();
     expect((await findings({ STORYBAR_DATA_DIR })).get('schema')).toMatchObject({ ok: false });
+    const unreleased = path.join(folder, 'unreleased');
+    const other = await openEngine({ dataDirectory: unreleased, databaseUrl: '' });
+    await other.run('update schema_version set compatible_from = 25');
+    await other.all('pragma user_version = 33');
+    await other.close();
+    expect((await findings({ STORYBAR_DATA_DIR: unreleased })).get('schema')).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining('never released'),
+    });
   });
 
   it.skipIf(postgresUrl === '' || !hasNats)(
