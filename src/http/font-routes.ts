@@ -123,9 +123,7 @@ export function fontRoutes(keyRoutes: KeyRoutes, uploads: FontUploads): RouteGro
       return fontToJson(font);
     },
     getFont: async ({ accountId, id }) => fontToJson(await files.find(accountId, 'font', id)),
-    deleteFont: async ({ accountId, id, actor }) => {
-      await files.remove(accountId, 'font', id, actor);
-    },
+    deleteFont: async ({ accountId, id, actor }) => await files.remove(accountId, 'font', id, actor),
   });
 }
 

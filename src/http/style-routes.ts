@@ -66,8 +66,6 @@ export function styleRoutes(keyRoutes: KeyRoutes, { styles, shutdown }: StyleRou
       const style = Object.fromEntries(fields.map(({ name: key, value }) => [key, value]));
       return styleToJson(await styles.put(caller, name, style, actor));
     },
-    deleteStyle: async ({ accountId, id: name, actor }) => {
-      await styles.remove(accountId, name, actor);
-    },
+    deleteStyle: async ({ accountId, id: name, actor }) => await styles.remove(accountId, name, actor),
   });
 }

@@ -6,7 +6,7 @@ import type { ResponseOf } from '../api/response-schemas.ts';
 import { ID } from '../api/schema-parts.ts';
 import { SENT_EVENTS } from '../api/webhook-schemas.ts';
 import { pointerTo } from '../caption/quote.ts';
-import { AppError, type FieldFault } from '../errors.ts';
+import { AppError, type FieldFault, invalidFields } from '../errors.ts';
 import { must } from '../primitives/must.ts';
 import { DELIVERY_STATUSES, type WebhookDelivery } from '../store/webhooks/webhook.ts';
 import type { Call, KeyRoutes } from './key-routes.ts';
@@ -154,9 +154,7 @@ export function webhookRoutes(keyRoutes: KeyRoutes, dependencies: WebhookRouteDe
       const change = changes.checkChange(await endpointFields(dependencies, call));
       return endpointToJson(await changes.update(call.accountId, call.id, change, call.actor));
     },
-    deleteWebhookEndpoint: async ({ accountId, id, actor }) => {
-      await changes.remove(accountId, id, actor);
-    },
+    deleteWebhookEndpoint: async ({ accountId, id, actor }) => await changes.remove(accountId, id, actor),
     enableWebhookEndpoint: async ({ accountId, id, actor }) =>
       endpointToJson(await changes.setEnabled(accountId, id, true, actor)),
     disableWebhookEndpoint: async ({ accountId, id, actor }) =>
@@ -258,9 +256,7 @@ function choiceOf<Choice extends string>(
   const choice = choices.find((one) => one === value);
   if (value === undefined || choice !== undefined) return choice;
   const detail = `${name} must be one of ${choices.join(', ')}.`;
-  throw new AppError('invalid_fields', detail, {
-    faults: [{ pointer: pointerTo(name), code: 'invalid_choice', detail }],
-  });
+  throw invalidFields([{ pointer: pointerTo(name), code: 'invalid_choice', detail }]);
 }
 
 function assertOnly(names: readonly string[], known: readonly string[]): void {

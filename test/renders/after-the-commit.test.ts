@@ -95,8 +95,11 @@ async function begin(database: TestDatabase): Promise<void> {
     links,
     acceptor,
     keys: world.store.keys,
-    admission,
-    keyRoutes: createKeyRoutes({ authenticator: { authenticate: async () => caller }, marketplace, admission } as never),
+    keyRoutes: createKeyRoutes({
+      authenticator: { authenticate: async () => caller },
+      marketplace,
+      admission,
+    } as never),
     runner: { cancel: () => undefined },
     styles: { resolveAll: async (_accountId: string, forms: unknown) => forms },
     speechCaptions: { assertAvailable: () => undefined },

@@ -97,7 +97,6 @@ export const OVERLAY_SCHEMA: Json = {
   properties: { text, ...nullable(optionalFields) },
 };
 
-/** A style as an object. */
 export const STYLE_SCHEMA: Json = {
   type: 'object',
   description: 'Changes a preset or a saved style. Unknown keys are an error.',
@@ -109,7 +108,6 @@ export const STYLE_SCHEMA: Json = {
   additionalProperties: false,
 };
 
-/** A logo to upload. */
 export const LOGO_FORM: Json = {
   type: 'object',
   required: ['asset'],
@@ -117,7 +115,6 @@ export const LOGO_FORM: Json = {
   additionalProperties: false,
 };
 
-/** A style to save. */
 export const SAVED_STYLE_SCHEMA: Json = {
   type: 'object',
   description:
