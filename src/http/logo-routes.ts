@@ -34,7 +34,6 @@ export const LOGO_OPERATIONS = describeOperations(
       stores: 'brand file',
       errors: [
         'too_many_logos',
-        'too_many_renders',
         'asset_too_large',
         'asset_too_many_pixels',
         'asset_dimensions_too_large',
@@ -76,9 +75,7 @@ export function logoRoutes(keyRoutes: KeyRoutes, uploads: LogoUploads): RouteGro
       return logoToJson(logo);
     },
     getLogo: async ({ accountId, id }) => logoToJson(await logos.find(accountId, id)),
-    deleteLogo: async ({ accountId, id, actor }) => {
-      await logos.remove(accountId, id, actor);
-    },
+    deleteLogo: async ({ accountId, id, actor }) => await logos.remove(accountId, id, actor),
   });
 }
 

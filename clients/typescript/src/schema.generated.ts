@@ -3148,8 +3148,6 @@ export interface components {
          *     `stored_bytes_exceeded`: Your uploads, results, logos and fonts take up your plan's storage. Delete some, or wait until results expire.
          *
          *     `too_many_failures`: Too many of your files couldn't be decoded or used up a worker's time or memory within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.
-         *
-         *     `too_many_renders`: You've reached your plan's concurrent render limit. Wait for a render to finish.
          */
         "Error429-6": {
             headers: {
@@ -3169,7 +3167,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "rate_limited" | "too_many_failed_keys" | "stored_bytes_exceeded" | "too_many_failures" | "too_many_renders";
+                    code?: "rate_limited" | "too_many_failed_keys" | "stored_bytes_exceeded" | "too_many_failures";
                 };
             };
         };
@@ -3442,37 +3440,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
                     code?: "request_too_large" | "asset_too_large";
-                };
-            };
-        };
-        /**
-         * @description `rate_limited`: Rate limit exceeded. The `ratelimit-policy` header has your plan's limit. Retry after `retry-after` seconds.
-         *
-         *     `too_many_failed_keys`: This IP address sent too many invalid API keys. Check the key, then retry after `retry-after` seconds.
-         *
-         *     `stored_bytes_exceeded`: Your uploads, results, logos and fonts take up your plan's storage. Delete some, or wait until results expire.
-         *
-         *     `too_many_failures`: Too many of your files couldn't be decoded or used up a worker's time or memory within an hour, or too many transcriptions in a day led to no render; `detail` says which. Check the files, and try again after `retry-after` seconds.
-         */
-        "Error429-8": {
-            headers: {
-                "content-length": components["headers"]["content-length"];
-                "x-request-id": components["headers"]["x-request-id"];
-                "x-content-type-options": components["headers"]["x-content-type-options"];
-                "cache-control": components["headers"]["cache-control"];
-                vary: components["headers"]["vary"];
-                "ratelimit-policy": components["headers"]["ratelimit-policy"];
-                ratelimit: components["headers"]["ratelimit"];
-                "access-control-allow-origin": components["headers"]["access-control-allow-origin"];
-                "access-control-expose-headers": components["headers"]["access-control-expose-headers"];
-                "x-rapidapi-billing": components["headers"]["x-rapidapi-billing"];
-                "retry-after": components["headers"]["retry-after"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "rate_limited" | "too_many_failed_keys" | "stored_bytes_exceeded" | "too_many_failures";
                 };
             };
         };
@@ -4879,7 +4846,7 @@ export interface operations {
             413: components["responses"]["Error413-4"];
             415: components["responses"]["Error415-3"];
             422: components["responses"]["Error422-4"];
-            429: components["responses"]["Error429-8"];
+            429: components["responses"]["Error429-6"];
             500: components["responses"]["Error500-2"];
             503: components["responses"]["Error503-8"];
             504: components["responses"]["Error504-2"];
