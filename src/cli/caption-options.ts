@@ -3,7 +3,7 @@
 import path from 'node:path';
 import { OUTPUT_FORMATS, type OutputFormat, WRITTEN_FORMATS } from '../caption/output-format.ts';
 import { CAPTION_FIELDS, FILE_FIELDS, LOOK_FIELDS } from '../caption/request-fields.ts';
-import type { STYLE_FIELDS } from '../caption/style.ts';
+import { STYLE_FIELDS } from '../caption/style.ts';
 import { UsageError } from './exit-codes.ts';
 import { readSubtitles } from './local-files.ts';
 
@@ -15,10 +15,34 @@ type OptionOf<Name extends string> = Name extends `${infer Head}_${infer Tail}` 
 const STYLE_OPTIONS = ['font', 'highlight', 'case'] as const satisfies readonly (keyof typeof STYLE_FIELDS)[];
 type CaptionOption = OptionOf<keyof typeof FIELDS> | (typeof STYLE_OPTIONS)[number];
 
+/** Options that take something else than their fields. */
+const OWN_DESCRIPTIONS: Readonly<Record<string, string>> = {
+  overlays: 'Captions with positions as JSON, instead of `text`, such as `[{"text": "Hello", "position": 25}]`.',
+  captions:
+    'A file for a video, instead of `text`: SRT or WebVTT subtitles, or a transcript as OpenAI, whisper.cpp, Deepgram, ' +
+    'AssemblyAI or ElevenLabs write it. Words of a transcript become pages.',
+};
+
 /** Every option has a value, which is parsed like that of a field in a form. */
 export const CAPTION_OPTIONS = Object.fromEntries(
-  [...Object.keys(FIELDS), ...STYLE_OPTIONS].map((name) => [name.replace('_', '-'), { type: 'string' }]),
-) as { readonly [Option in CaptionOption]: { readonly type: 'string' } };
+  [...Object.entries(FIELDS), ...STYLE_OPTIONS.map((key) => [key, STYLE_FIELDS[key]] as const)].map(
+    ([name, { description }]) => [name.replace('_', '-'), fieldOption(OWN_DESCRIPTIONS[name] ?? description)],
+  ),
+) as { readonly [Option in CaptionOption]: ReturnType<typeof fieldOption> };
+
+/** An option for a field, in the words of the command line: a field is the option that sets it. */
+export function fieldOption(description: string): { readonly type: 'string'; readonly description: string } {
+  const asOption = (_quoted: string, name: string): string =>
+    Object.hasOwn(FIELDS, name) ? `--${name.replace('_', '-')}` : name;
+  return { type: 'string', description: description.replaceAll(/`([^`]*)`/gu, asOption) };
+}
+
+export const OUTPUT_OPTION = {
+  type: 'string',
+  short: 'o',
+  placeholder: '<file>',
+  description: 'The finished file. Its name decides the format. "-o -" writes an image to standard output.',
+} as const;
 
 /** The format that the name of a file promises; undefined without an extension, and for standard output. */
 export function formatOfName(output: string): OutputFormat | undefined {

@@ -9,55 +9,95 @@ import { didYouMean } from './parse-options.ts';
 import { causeOf } from '../main/cause-of.ts';
 import { VERSION } from '../main/version.ts';
 
-const HELP = `Storybar ${VERSION}: story-style caption bars for photos and videos.
+interface CliCommand {
+  readonly summary: string;
+  readonly run: (args: string[]) => Promise<void>;
+}
+
+/** Commands are loaded on demand, so that `keys list` doesn't load an image decoder. */
+const COMMANDS: Readonly<Record<string, CliCommand>> = {
+  serve: {
+    summary: 'Start the HTTP server.',
+    run: async (args) => (await import('./serve-command.ts')).serveCommand(args),
+  },
+  worker: {
+    summary: 'Render for API servers on other machines.',
+    run: async (args) => (await import('./worker-command.ts')).workerCommand(args),
+  },
+  render: {
+    summary: 'Caption an image or a video without a server.',
+    run: async (args) => (await import('./render-command.ts')).renderCommand(args),
+  },
+  send: {
+    summary: 'Caption an image or a video with a server, and download the result.',
+    run: async (args) => (await import('./send/send-command.ts')).sendCommand(args),
+  },
+  styles: {
+    summary: 'Keep the styles of your account in a folder.',
+    run: async (args) => (await import('./styles-command.ts')).stylesCommand(args),
+  },
+  logos: {
+    summary: 'Add, list and delete the logos of your account.',
+    run: async (args) => (await import('./logos-command.ts')).logosCommand(args),
+  },
+  fonts: {
+    summary: 'Add, list and delete the fonts of your account.',
+    run: async (args) => (await import('./fonts-command.ts')).fontsCommand(args),
+  },
+  keys: {
+    summary: 'Manage API keys: create, rotate, suspend, revoke.',
+    run: async (args) => (await import('./keys-command.ts')).keysCommand(args),
+  },
+  accounts: {
+    summary: 'Manage accounts: plans, approval, suspension.',
+    run: async (args) => (await import('./accounts-command.ts')).accountsCommand(args),
+  },
+  users: {
+    summary: 'Manage the users who sign in to the site.',
+    run: async (args) => (await import('./users-command.ts')).usersCommand(args),
+  },
+  plans: {
+    summary: 'Show the plans, or check a plans file.',
+    run: async (args) => (await import('./plans-command.ts')).plansCommand(args),
+  },
+  usage: {
+    summary: 'Show how many renders and credits accounts used.',
+    run: async (args) => (await import('./usage-command.ts')).usageCommand(args),
+  },
+  audit: {
+    summary: 'Show who changed what.',
+    run: async (args) => (await import('./audit-command.ts')).auditCommand(args),
+  },
+  db: {
+    summary: 'Migrate, check, back up or copy the database.',
+    run: async (args) => (await import('./db-command.ts')).dbCommand(args),
+  },
+  doctor: {
+    summary: 'Check this installation.',
+    run: async (args) => (await import('./doctor/doctor-command.ts')).doctorCommand(args),
+  },
+  completion: {
+    summary: 'Print a script that completes commands in bash, zsh or fish.',
+    run: async (args) => (await import('./completion-command.ts')).completionCommand(args, COMMANDS),
+  },
+};
+
+function help(): string {
+  const width = Math.max(...Object.keys(COMMANDS).map((name) => name.length));
+  const lines = Object.entries(COMMANDS).map(([name, { summary }]) => `  storybar ${name.padEnd(width)}  ${summary}\n`);
+  return `Storybar ${VERSION}: story-style caption bars for photos and videos.
 
 Usage: storybar <command> [options]
 
-  storybar serve      Start the HTTP server.
-  storybar worker     Render for API servers on other machines.
-  storybar render     Caption an image or a video without a server.
-  storybar send       Caption an image or a video with a server, and download the result.
-  storybar styles     Keep the styles of your account in a folder.
-  storybar logos      Add, list and delete the logos of your account.
-  storybar fonts      Add, list and delete the fonts of your account.
-
-  storybar keys       Manage API keys: create, rotate, suspend, revoke.
-  storybar accounts   Manage accounts: plans, approval, suspension.
-  storybar users      Manage the users who sign in to the site.
-  storybar plans      Show the plans, or check a plans file.
-  storybar usage      Show how many renders and credits accounts used.
-  storybar audit      Show who changed what.
-  storybar db         Migrate, check, back up or copy the database.
-  storybar doctor     Check this installation.
-  storybar completion Print a script that completes commands in bash, zsh or fish.
-
+${lines.join('')}
 To start, create a key: storybar keys create --plan business --name first
 "storybar <command> --help" describes a command. Settings are described in docs/configuration.md.
 `;
-
-/** Commands are loaded on demand, so that `keys list` doesn't load an image decoder. */
-const COMMANDS: Readonly<Record<string, (args: string[]) => Promise<void>>> = {
-  serve: async (args) => (await import('./serve-command.ts')).serveCommand(args),
-  worker: async (args) => (await import('./worker-command.ts')).workerCommand(args),
-  render: async (args) => (await import('./render-command.ts')).renderCommand(args),
-  send: async (args) => (await import('./send/send-command.ts')).sendCommand(args),
-  logos: async (args) => (await import('./logos-command.ts')).logosCommand(args),
-  styles: async (args) => (await import('./styles-command.ts')).stylesCommand(args),
-  fonts: async (args) => (await import('./fonts-command.ts')).fontsCommand(args),
-  doctor: async (args) => (await import('./doctor/doctor-command.ts')).doctorCommand(args),
-  keys: async (args) => (await import('./keys-command.ts')).keysCommand(args),
-  accounts: async (args) => (await import('./accounts-command.ts')).accountsCommand(args),
-  users: async (args) => (await import('./users-command.ts')).usersCommand(args),
-  plans: async (args) => (await import('./plans-command.ts')).plansCommand(args),
-  usage: async (args) => (await import('./usage-command.ts')).usageCommand(args),
-  audit: async (args) => (await import('./audit-command.ts')).auditCommand(args),
-  db: async (args) => (await import('./db-command.ts')).dbCommand(args),
-  completion: async (args) => (await import('./completion-command.ts')).completionCommand(args, COMMANDS),
-};
+}
 
 async function run([name, ...args]: string[]): Promise<void> {
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
-    process.stdout.write(HELP);
+    process.stdout.write(help());
     return;
   }
   if (name === '--version' || name === '-v') {
@@ -67,7 +107,7 @@ async function run([name, ...args]: string[]): Promise<void> {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined)
     throw new UsageError(`unknown command "${name}"${didYouMean(name, Object.keys(COMMANDS))}`);
-  await command(args);
+  await command.run(args);
 }
 
 interface Failure {

@@ -2,9 +2,9 @@
 // what the help of each command shows, so the script never knows more or less than the help.
 
 import { UsageError } from './exit-codes.ts';
-import { didYouMean, parseOptions } from './parse-options.ts';
+import { didYouMean, HELP_OPTION, readCommand } from './parse-options.ts';
 
-type Commands = Readonly<Record<string, (args: string[]) => Promise<void>>>;
+type Commands = Readonly<Record<string, { readonly run: (args: string[]) => Promise<void> }>>;
 
 interface Words {
   readonly command: string;
@@ -12,36 +12,30 @@ interface Words {
   readonly options: readonly string[];
 }
 
-const HELP = `Usage: storybar completion <bash | zsh | fish>
-
-Prints a script that completes commands, actions and options with the Tab key:
+const COMMAND = {
+  name: 'completion',
+  usages: ['<bash | zsh | fish>'],
+  help: `Prints a script that completes commands, actions and options with the Tab key:
 
   bash: storybar completion bash > ~/.local/share/bash-completion/completions/storybar
   zsh:  storybar completion zsh > "\${fpath[1]}/_storybar"
-  fish: storybar completion fish > ~/.config/fish/completions/storybar.fish
-`;
+  fish: storybar completion fish > ~/.config/fish/completions/storybar.fish`,
+  options: { help: HELP_OPTION },
+} as const;
 
 const SCRIPTS: Readonly<Record<string, (words: readonly Words[]) => string>> = { bash, zsh, fish };
 
 export async function completionCommand(args: string[], commands: Commands): Promise<void> {
-  const { values, positionals } = parseOptions({
-    args,
-    allowPositionals: true,
-    options: { help: { type: 'boolean', short: 'h' } },
-  });
-  const [shell] = positionals;
-  if (values.help === true || shell === undefined) {
-    process.stdout.write(HELP);
-    return;
-  }
+  const read = readCommand(COMMAND, args.length === 0 ? ['--help'] : args);
+  if (read === undefined) return;
+  const [shell = ''] = read.positionals;
   const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
   if (script === undefined) {
     throw new UsageError(`unknown shell "${shell}"${didYouMean(shell, Object.keys(SCRIPTS))}`);
   }
   const words: Words[] = [];
-  for (const [command, run] of Object.entries(commands)) {
-    const help = command === 'completion' ? HELP : await outputOf(async () => await run(['--help']));
-    words.push(wordsOf(command, help));
+  for (const [command, { run }] of Object.entries(commands)) {
+    words.push(wordsOf(command, await outputOf(async () => await run(['--help']))));
   }
   process.stdout.write(script(words));
 }
@@ -67,8 +61,7 @@ function wordsOf(command: string, help: string): Words {
   const actions = [...help.matchAll(new RegExp(`storybar ${command} (?<action>[a-z][a-z-]*)`, 'gu'))].map(
     ({ groups }) => groups?.['action'] ?? '',
   );
-  const shells = command === 'completion' ? Object.keys(SCRIPTS) : [];
-  return { command, actions: unique([...shells, ...actions]), options: unique([...options, '--help']) };
+  return { command, actions: unique(actions), options: unique([...options, '--help']) };
 }
 
 function unique(words: readonly string[]): string[] {

@@ -5,10 +5,6 @@ import type { FormField } from '../caption/field-reader.ts';
 import { parseForm, refuseBrandFiles } from '../caption/form.ts';
 import { assertFormatFits, formatFor } from '../caption/format-field.ts';
 import { OUTPUT_FORMATS } from '../caption/output-format.ts';
-import { SAFE_AREA_MARGINS } from '../caption/safe-area.ts';
-import { HIGHLIGHTS } from '../caption/style.ts';
-import { FONT_NAMES } from '../caption/fonts.ts';
-import { STYLE_PRESETS } from '../caption/style-presets.ts';
 import { AppError } from '../errors.ts';
 import { isVideoFormat } from '../media/sniff.ts';
 import { isAnimationFile, sniffFile } from '../media/sniff-file.ts';
@@ -22,61 +18,36 @@ import {
   type WriteOptions,
 } from '../render/render-locally.ts';
 import type { Rendered } from '../render/render.ts';
-import { CAPTION_OPTIONS, captionFields } from './caption-options.ts';
+import { CAPTION_OPTIONS, captionFields, OUTPUT_OPTION } from './caption-options.ts';
 import { withDownload } from './download.ts';
 import { UsageError } from './exit-codes.ts';
-import { parseOptions } from './parse-options.ts';
+import { HELP_OPTION, readCommand } from './parse-options.ts';
 import { outputNextTo } from './local-files.ts';
 import { messageOf } from '../primitives/error-facts.ts';
 import { ProgressBar } from './progress-bar.ts';
 
-const HELP = `Usage: storybar render <image or video, file or URL> --text <caption> [-o <file>]
-       storybar render <image or video, file or URL> --overlays '[{"text":"...","position":25}]' [-o <file>]
-       storybar render <video, file or URL> --captions <.srt, .vtt or transcript .json> [-o <file>]
-       storybar render --width <px> --height <px> --text <caption> [-o <file>]
-       storybar render --width <px> --height <px> --duration <seconds> --captions <file> [-o <file>]
-
-Captions an image (JPEG, PNG, WebP, HEIC, AVIF or GIF) or a video (the output is an MP4). With --width and --height instead of a
-file, the output is a transparent image with the caption bars only; with --duration (and --fps, default 30), a transparent video:
---format webm (default), mov (ProRes 4444) or apng. "-o -" writes an image to standard output. --lang names the
-language of the captions (a BCP 47 tag such as ja) for letters whose form depends on it.
-
---format is the format of an image: png (default), jpeg or webp; png or webp for bars only; mp4 turns an animated GIF or
-WebP into a video. --quality (1 to 100, default 90) is for jpeg and webp. Without --quality, a JPEG stays a JPEG without being
-compressed again, and keeps its color profile; --color-space srgb converts it.
-
---max-bytes limits the size of a jpeg, webp or mp4 file; the quality is the best that fits.
-
---at is a time in seconds: the output is an image of that frame of a video, with the captions it shows.
-
---fit blur, crop or pad (or an object such as '{"mode":"pad","color":"#ffffff"}') brings the file to --width and --height.
-
-On a video, an overlay can have "start" and "end" in seconds. --captions shows the cues of a subtitle file, or the words of a
-transcript as OpenAI, whisper.cpp, Deepgram, AssemblyAI and ElevenLabs write it. --max-words and --max-lines split them into
-pages. --position places the bar of --text (default 50) or the bars of --captions (default 80), in percent of the height.
-
---style is a preset (${STYLE_PRESETS.join(', ')}) or an object such as '{"preset":"box","size":1.5}'.
---font is one of ${FONT_NAMES.join(', ')}.
---highlight (${HIGHLIGHTS.join(', ')}, or an object such as '{"mode":"box","background":"#0a84ff"}') is how the word that is
-being spoken stands out. --case upper writes capitals.
---safe-area (${Object.keys(SAFE_AREA_MARGINS).join(', ')}) keeps captions clear of an app's own controls on portrait images and videos.
-`;
+const COMMAND = {
+  name: 'render',
+  usages: [
+    '<image or video, file or URL> --text <caption> [-o <file>]',
+    '<video, file or URL> --captions <.srt, .vtt or transcript .json> [-o <file>]',
+    '--width <px> --height <px> --text <caption> [-o <file>]',
+    '--width <px> --height <px> --duration <seconds> --captions <file> [-o <file>]',
+  ],
+  help: `Captions an image (JPEG, PNG, WebP, HEIC, AVIF or GIF) or a video, without a server. With --width and --height instead of a
+file, the output is a transparent image with the caption bars only, or with --duration a transparent video.`,
+  options: {
+    ...CAPTION_OPTIONS,
+    output: OUTPUT_OPTION,
+    quiet: { type: 'boolean', short: 'q', description: 'Print only errors.' },
+    help: HELP_OPTION,
+  },
+} as const;
 
 export async function renderCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseOptions({
-    args,
-    allowPositionals: true,
-    options: {
-      ...CAPTION_OPTIONS,
-      output: { type: 'string', short: 'o' },
-      quiet: { type: 'boolean', short: 'q' },
-      help: { type: 'boolean', short: 'h' },
-    },
-  });
-  if (values.help) {
-    process.stdout.write(HELP);
-    return;
-  }
+  const read = readCommand(COMMAND, args);
+  if (read === undefined) return;
+  const { values, positionals } = read;
   const [asset, ...more] = positionals;
   if (more.length > 0) throw new UsageError(`give one asset at a time; unexpected argument "${more.join(' ')}"`);
   const { output, quiet: isQuiet = false, ...given } = values;

@@ -1,28 +1,25 @@
 // `storybar worker` renders for API servers on other machines. It needs access to NATS, but not to the database or to keys.
 
-import { parseArgs } from 'node:util';
 import { readSettings, SettingsError } from '../config/settings.ts';
 import { startWorkerNode } from '../main/start-worker-node.ts';
 import { stopOnSignals } from '../main/stop-on-signals.ts';
 import { VERSION } from '../main/version.ts';
+import { HELP_OPTION, readCommand } from './parse-options.ts';
 
-const HELP = `Usage: storybar worker
-
-Renders for API servers on other machines. Settings come from the environment:
+const COMMAND = {
+  name: 'worker',
+  help: `Renders for API servers on other machines. Settings come from the environment:
   STORYBAR_NATS_URL        NATS servers that hold the queue (required)
   STORYBAR_WORKERS         concurrent renders of images
   STORYBAR_VIDEO_WORKERS   concurrent renders of videos
   STORYBAR_DATA_DIR        directory for assets during a render
   HOST, PORT               address of GET /health and GET /metrics
-See docs/configuration.md and docs/operating.md.
-`;
+See docs/configuration.md and docs/operating.md.`,
+  options: { help: HELP_OPTION },
+} as const;
 
 export async function workerCommand(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { help: { type: 'boolean', short: 'h' } } });
-  if (values.help) {
-    process.stdout.write(HELP);
-    return;
-  }
+  if (readCommand(COMMAND, args) === undefined) return;
   const settings = readSettings();
   if (settings.natsUrl === '') throw new SettingsError(['STORYBAR_NATS_URL is required for a worker']);
   if (settings.workers + settings.videoWorkers === 0) {

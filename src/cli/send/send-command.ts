@@ -2,63 +2,63 @@
 // interrupted command can be continued.
 
 import { randomUUID } from 'node:crypto';
+import { DELIVERY_FIELDS } from '../../caption/request-fields.ts';
 import { readClientSettings } from '../../config/settings.ts';
-import { CAPTION_OPTIONS, captionFields } from '../caption-options.ts';
+import { CAPTION_OPTIONS, captionFields, fieldOption, OUTPUT_OPTION } from '../caption-options.ts';
 import { UsageError } from '../exit-codes.ts';
-import { parseOptions } from '../parse-options.ts';
+import { HELP_OPTION, readCommand } from '../parse-options.ts';
 import { printer } from '../print.ts';
 import { serverOf } from '../server-options.ts';
 import { withInterrupts } from './interrupts.ts';
 import { Reporter } from './reporter.ts';
 import { Sending } from './sending.ts';
 
-const HELP = `Usage: storybar send <image or video, file or URL> --text <caption> [-o <file>]
-       storybar send --width <px> --height <px> --text <caption> [-o <file>]
-       storybar send --resume <render id> [-o <file>]
-       storybar send --cancel <render id>
-
-Captions an image or a video with a Storybar server, and downloads the result. The server fetches a URL itself. The captions
-and their look have the options of "storybar render": --text, --overlays, --captions, --max-words, --max-lines, --position,
---lang, --style, --font, --highlight, --case, --safe-area, --format, --quality and --color-space; --strict refuses captions with
-warnings.
-
---url is the server, and --key the API key. They default to STORYBAR_URL and STORYBAR_API_KEY. Prefer the variable for the
-key, because other users of this machine can see the arguments of a command.
+const COMMAND = {
+  name: 'send',
+  usages: [
+    '<image or video, file or URL> --text <caption> [-o <file>]',
+    '--width <px> --height <px> --text <caption> [-o <file>]',
+    '--resume <render id> [-o <file>]',
+    '--cancel <render id>',
+  ],
+  help: `Captions an image or a video with a Storybar server, and downloads the result. The server fetches a URL itself.
 
 A file is uploaded and rendered asynchronously, so nothing depends on a connection that stays open. After Ctrl-C or a crash,
-the render goes on, and --resume waits for it and downloads its result. --cancel cancels it, free of charge. --no-wait only
-uploads. Requests that fail are repeated, with the same idempotency key, so that they are charged once; --idempotency-key
-sets that key. With --put-url, the server sends the file to that presigned URL instead, and nothing is downloaded;
---put-headers are its headers, as JSON. The name after -o decides the format, and "-o -" writes to standard output. --json prints the render as JSON, and
---quiet only errors.
+the render goes on. Requests that fail are repeated, with the same idempotency key, so that they are charged once.
 
 Exit codes: 0 success, 64 wrong arguments, 65 refused file or captions, 69 server or render failed, 77 refused key,
-130 interrupted.
-`;
-
-const OPTIONS = {
-  ...CAPTION_OPTIONS,
-  'put-url': { type: 'string' },
-  'put-headers': { type: 'string' },
-  strict: { type: 'boolean' },
-  url: { type: 'string' },
-  key: { type: 'string' },
-  output: { type: 'string', short: 'o' },
-  resume: { type: 'string' },
-  cancel: { type: 'string' },
-  'no-wait': { type: 'boolean' },
-  'idempotency-key': { type: 'string' },
-  json: { type: 'boolean' },
-  quiet: { type: 'boolean', short: 'q' },
-  help: { type: 'boolean', short: 'h' },
+130 interrupted.`,
+  options: {
+    ...CAPTION_OPTIONS,
+    'put-url': fieldOption(DELIVERY_FIELDS.put_url.description),
+    'put-headers': fieldOption(DELIVERY_FIELDS.put_headers.description),
+    strict: { type: 'boolean', description: 'Refuse captions with warnings.' },
+    url: { type: 'string', placeholder: '<url>', description: 'The server. Default: STORYBAR_URL.' },
+    key: {
+      type: 'string',
+      placeholder: '<key>',
+      description:
+        'The API key. Default: STORYBAR_API_KEY, which is safer: other users of this machine can see the arguments of a command.',
+    },
+    output: OUTPUT_OPTION,
+    resume: {
+      type: 'string',
+      placeholder: '<render id>',
+      description: 'Wait for a render that was sent before, and download its result.',
+    },
+    cancel: { type: 'string', placeholder: '<render id>', description: 'Cancel a render, free of charge.' },
+    'no-wait': { type: 'boolean', description: 'Only upload.' },
+    'idempotency-key': { type: 'string', placeholder: '<key>', description: 'Default: a random one.' },
+    json: { type: 'boolean', description: 'Print the render as JSON.' },
+    quiet: { type: 'boolean', short: 'q', description: 'Print only errors.' },
+    help: HELP_OPTION,
+  },
 } as const;
 
 export async function sendCommand(args: string[]): Promise<void> {
-  const { values, positionals } = parseOptions({ args, allowPositionals: true, options: OPTIONS });
-  if (values.help) {
-    process.stdout.write(HELP);
-    return;
-  }
+  const read = readCommand(COMMAND, args);
+  if (read === undefined) return;
+  const { values, positionals } = read;
   const { url, key, output, resume, cancel, json = false, quiet = false, help: _help, ...rest } = values;
   const { 'no-wait': isDetached = false, 'idempotency-key': idempotencyKey = randomUUID(), ...given } = rest;
   const [asset, ...more] = positionals;
