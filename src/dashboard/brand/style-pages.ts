@@ -17,7 +17,7 @@ import { callerOf, type PlaygroundAccountDependencies } from '../playground/play
 import { type OwnFiles, readTypedStyle, styleFields, styleOf, type TypedStyle, typedStyleOf } from './style-form.ts';
 import { PREVIEW_SIZE, type StylePreviews } from './style-preview.ts';
 
-export const BRAND_PATH = '/dashboard/brand';
+const BRAND_PATH = '/dashboard/brand';
 export const LOGOS_PAGE = `${BRAND_PATH}/logos`;
 export const FONTS_PAGE = `${BRAND_PATH}/fonts`;
 const NEW_PATH = `${BRAND_PATH}/new`;
