@@ -75,8 +75,8 @@ describe('stored requests', () => {
 describe('settings', () => {
   it('every setting of version 0.2.0 is one, or was removed with advice', () => {
     const names = SETTINGS.split(/\s+/u).filter((name) => name !== '');
-    const known = describeSettings().map(({ variable }) => variable);
-    const gone = names.map((name) => `STORYBAR_${name}`).filter((name) => !known.includes(name));
+    const known = new Set(describeSettings().map(({ variable }) => variable));
+    const gone = names.map((name) => `STORYBAR_${name}`).filter((name) => !known.has(name));
     const removed = removedSettings(Object.fromEntries(gone.map((name) => [name, '1'])));
     expect(gone).toEqual(['STORYBAR_SEGMENT_SECONDS']);
     expect(removed).toEqual([{ variable: 'STORYBAR_SEGMENT_SECONDS', advice: expect.stringContaining('remove it') }]);

@@ -84,7 +84,8 @@ const CHANGED: Readonly<Record<string, readonly string[]>> = {
 function without(row: Readonly<Record<string, unknown>>, columns: readonly string[]): string {
   const kept = Object.entries(row).filter(([name]) => !columns.includes(name));
   // PostgreSQL's driver returns its 64-bit numbers as text.
-  return JSON.stringify(kept.map(([name, value]) => [name, value === null ? null : String(value)]).toSorted());
+  const values = kept.map(([name, value]) => JSON.stringify([name, typeof value === 'number' ? `${value}` : value]));
+  return values.toSorted((one, other) => (one < other ? -1 : 1)).join();
 }
 
 const databases: TestDatabase[] = [];
@@ -105,7 +106,7 @@ async function upgraded(kind: Kind): Promise<{ engine: Engine; store: Store; bef
   const sql = readFileSync(path.join(import.meta.dirname, kind.fixture), 'utf8');
   await kind.load(database.place, sql, async (query) => {
     for (const { name } of TABLES) {
-      const isNew = NEW_TABLES.includes(name);
+      const isNew = NEW_TABLES.has(name);
       before.set(name, isNew ? [] : await query(`select * from ${RENAMED[name] ?? name}`));
     }
   });
@@ -113,7 +114,7 @@ async function upgraded(kind: Kind): Promise<{ engine: Engine; store: Store; bef
   return { engine, store: createStore(engine, () => NOW, 'host/3/c'), before };
 }
 
-const NEW_TABLES = [
+const NEW_TABLES = new Set([
   'shared_tasks',
   'test_renders',
   'styles',
@@ -121,7 +122,7 @@ const NEW_TABLES = [
   'brand_files',
   'incidents',
   'incident_updates',
-];
+]);
 
 describe.each([
   ['SQLite', SQLITE, false],
@@ -144,14 +145,14 @@ describe.each([
       const rows = (await engine.all(`select * from ${name}`)).map((row) => without(row, [...changed, ...added]));
       const kept = name === 'owners' ? former.filter(({ id }) => id !== 'renders') : former;
       expect([name, rows.toSorted()]).toEqual([name, kept.map((row) => without(row, changed)).toSorted()]);
-      expect([name, rows.length > 0]).toEqual([name, !NEW_TABLES.includes(name)]);
+      expect([name, rows.length > 0]).toEqual([name, !NEW_TABLES.has(name)]);
     }
   });
 
   it.skipIf(skip)('has names and nulls for what version 0.2.0 wrote', async () => {
     const { engine, store } = await upgraded(kind);
     const owners = await engine.all('select distinct owner from holds order by owner');
-    expect(owners.map(({ owner }) => owner).toSorted()).toEqual(['host/1/a', null]);
+    expect(new Set(owners.map(({ owner }) => owner))).toEqual(new Set(['host/1/a', null]));
     expect(await engine.all('select key, owner from idempotency order by key')).toEqual([
       { key: 'live:later', owner: null },
       { key: 'live:once', owner: 'host/1/a' },
@@ -185,12 +186,9 @@ describe.each([
       await store.renders.fail(claim.attempt, { error: '{}', code: 'x', durationMs: 1 });
     }
     // The last of the five had ended before the server was killed.
-    expect(texts.map((text) => /Queued \d/u.exec(text)?.[0]).toSorted()).toEqual([
-      'Queued 2',
-      'Queued 3',
-      'Queued 4',
-      'Queued 5',
-    ]);
+    expect(
+      texts.map((text) => /Queued \d/u.exec(text)?.[0] ?? '').toSorted((one, other) => (one < other ? -1 : 1)),
+    ).toEqual(['Queued 2', 'Queued 3', 'Queued 4', 'Queued 5']);
     expect((await store.webhookDeliveries.claim(20)).length).toBeGreaterThan(0);
     // The audit log continues with the next number, and cannot be changed.
     const [last] = await store.audit.list({ count: 1 });
