@@ -243,8 +243,7 @@ describe('a link to a finished render', () => {
     const result = {
       renderId: 'r',
       caller: CALLER,
-      form: { fields: [], isJson: true },
-      parsed: { asset: undefined, delivery: {} },
+      parsed: { asset: undefined, delivery: {}, request: { delivery: {} } },
       credits: 1,
       remembered: undefined,
       finished: {
