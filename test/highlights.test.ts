@@ -5,6 +5,7 @@ import { graphemes } from '../src/caption/graphemes.ts';
 import type { Overlay } from '../src/caption/overlay.ts';
 import type { HighlightMode } from '../src/caption/style.ts';
 import { STYLE_PRESETS, type StylePreset } from '../src/caption/style-presets.ts';
+import { atOnce } from '../src/primitives/slices.ts';
 import { estimateWords } from '../src/caption/words/estimate.ts';
 import { isEmoji } from '../src/layout/emoji.ts';
 import { type Bar, layoutOverlays } from '../src/layout/layout.ts';
@@ -40,12 +41,12 @@ function samples(): Sample[] {
       const [script = '', , , tester = '', specimen = ''] = line.split('\t');
       return [tester, specimen].map((text) => ({ script, text: graphemes(text).slice(0, LENGTH).join('').trim() }));
     })
-    .filter(({ text }) => engine.drawable(text).missingGlyphs === 0 && estimateWords(text, 0, 10).length > 1);
+    .filter(({ text }) => engine.drawable(text).missingGlyphs === 0 && atOnce(estimateWords(text, 0, 10)).length > 1);
   return [...OWN, ...rows].slice(0, CAPTIONS);
 }
 
 function barOf(text: string, preset: StylePreset, highlight: HighlightMode): Bar {
-  const words = estimateWords(text, 0, 10);
+  const words = atOnce(estimateWords(text, 0, 10));
   const style = { preset, highlight: { mode: highlight, color: '#00ff00', background: '#0000ff' } } as const;
   const overlay: Overlay = { text, position: 50, isCue: true, words, style };
   const layout = layoutOverlays([overlay], CANVAS, (caption, lang, look) => engine.measurerFor(caption, lang, look));

@@ -4,6 +4,9 @@
 /** The longer side of a preview or result, in pixels. */
 export const GUEST_MAX_SIDE = 1_280;
 
+/** The length of `captions` in bytes. */
+export const GUEST_CAPTIONS_BYTES = 64 * 1024;
+
 /** The page requests a new preview for every change, so there are many previews for each result. */
 export const PREVIEWS_PER_RENDER = 40;
 

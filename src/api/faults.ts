@@ -10,7 +10,7 @@ export const FAULTS = {
   required: 'The field is missing.',
   blank: 'The caption is empty, or has only spaces and invisible characters.',
   too_long: `The caption is longer than ${MAX_TEXT_GRAPHEMES} characters or ${NUMBER.format(MAX_TEXT_BYTES)} bytes of UTF-8.`,
-  too_large: `\`captions\` is larger than ${MAX_CAPTIONS_BYTES / 1024 / 1024} MiB, or another field is larger than 64 KiB.`,
+  too_large: `\`captions\` is larger than ${MAX_CAPTIONS_BYTES / 1024 / 1024} MiB (64 KiB in the playground without a key), or another field is larger than 64 KiB.`,
   too_many: `There are more than ${MAX_OVERLAYS} overlays, or more than ${NUMBER.format(MAX_WORDS)} words of captions.`,
   out_of_range: 'The number is too small or too large.',
   not_an_integer: 'The value must be a whole number.',

@@ -94,7 +94,8 @@ describe('the captions field', () => {
   });
 
   it('the captions field allows 1 MiB', () => {
-    const padded = (bytes: number): string => `${SRT}\n`.padEnd(bytes, '\n');
+    const padded = (bytes: number): string =>
+      'WEBVTT\n\n00:01 --> 00:02\nOne\n\n00:02 --> 00:03\nTwo\n\nNOTE '.padEnd(bytes, 'a comment ');
     expect(parse({ captions: padded(1_048_576) }).overlays).toHaveLength(2);
     expect(faultsOf({ captions: padded(1_048_577) })).toEqual([
       { pointer: '#/captions', code: 'too_large', detail: 'The field is 1048577 bytes long; the limit is 1048576.' },

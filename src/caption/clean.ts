@@ -1,7 +1,7 @@
 // Prepares the text of a caption for drawing. Cleaning never changes a visible character: it normalizes, and drops
 // characters that draw nothing (controls) or change the reading order (bidi overrides).
 
-import { MAX_TEXT_BYTES } from './overlay.ts';
+import { MAX_CUE_LENGTH, MAX_TEXT_BYTES } from './overlay.ts';
 
 const LINE_ENDS = /\r\n?|[\u2028\u2029]/gu;
 const TABS = /\t/gu;
@@ -12,10 +12,14 @@ const MAX_NFC_SHRINKAGE = 3;
 const ISOLATE_OPEN = /[\u2066-\u2068]/u;
 const ISOLATE_CLOSE = '\u2069';
 
+/** Unicode's limit for text in streams. The time of normalizing grows with the square of the number of marks in a row. */
+const TOO_MANY_MARKS = /\p{M}{31}/u;
+
 export function cleanText(raw: string): string {
+  // The length check rejects a text of several times the limit.
+  if (raw.length > MAX_CUE_LENGTH) return raw.trim();
   const text = raw.toWellFormed().replace(LINE_ENDS, '\n').replace(TABS, ' ').replace(DROPPED, '').trim();
-  // The length check will reject this text anyway, and normalizing that many combining marks would take seconds.
-  if (Buffer.byteLength(text) > MAX_NFC_SHRINKAGE * MAX_TEXT_BYTES) return text;
+  if (Buffer.byteLength(text) > MAX_NFC_SHRINKAGE * MAX_TEXT_BYTES || TOO_MANY_MARKS.test(text)) return text;
   return dropUnbalancedIsolates(text)
     .normalize('NFC')
     .split('\n')
@@ -26,7 +30,7 @@ export function cleanText(raw: string): string {
 
 /** Returns true when the text has only spaces and invisible format characters, so nothing would be drawn. */
 export function isBlank(cleaned: string): boolean {
-  return !/[^\s\p{Default_Ignorable_Code_Point}\u2800]/u.test(cleaned);
+  return !/[^\s\p{Default_Ignorable_Code_Point}\u2800]/u.test(cleaned.slice(0, MAX_CUE_LENGTH));
 }
 
 /**

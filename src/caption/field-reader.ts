@@ -3,6 +3,7 @@
 
 import type { FieldFault } from '../errors.ts';
 import type { Json } from '../primitives/json-schema.ts';
+import { ExcessiveJson, parseJson } from '../primitives/parse-json.ts';
 import { isObject, type Schema, UNITS } from './check.ts';
 import { cleanText, isBlank } from './clean.ts';
 import { pointerTo, quoteValue } from './quote.ts';
@@ -24,6 +25,8 @@ export interface Form {
   readonly allowed?: Readonly<Partial<Record<FieldName, Json>>>;
   /** True where `captions` may be `auto`. */
   readonly allowsSpeech?: boolean;
+  /** The maximum length of `captions`; that of callers with a key by default. */
+  readonly maxCaptionsBytes?: number;
   /** Errors found while the fields were being read. */
   readonly faults: readonly FieldFault[];
 }
@@ -90,7 +93,7 @@ function isBlankField(name: FieldName, value: unknown): boolean {
 
 /** Forms may repeat `overlays` with one object each, which is how clients generated from the OpenAPI document send an array. */
 function overlayOf(value: unknown, index: number, faults: FieldFault[]): unknown {
-  return parseJson(String(value), `#/overlays/${index}`, 'This overlay', faults) ?? REPORTED;
+  return readJson(String(value), `#/overlays/${index}`, 'This overlay', faults) ?? REPORTED;
 }
 
 /** Reads the text of a form as the type of its field. Text of another type stays as it is. */
@@ -103,15 +106,16 @@ function typedValue(name: FieldName, text: string, { type, oneOf }: Schema, faul
   if (type === 'boolean') return text === 'true' || (text === 'false' ? false : text);
   // Clients that send a field as JSON put quotes around a name.
   const isJson = type === 'array' || type === 'object' || (oneOf && !VERBATIM.has(name) && /^[{"]/u.test(text));
-  return isJson ? parseJson(text, `#/${name}`, `The ${name} field`, faults) : text;
+  return isJson ? readJson(text, `#/${name}`, `The ${name} field`, faults) : text;
 }
 
 /** Returns undefined after a fault, because JSON has no such value. */
-function parseJson(text: string, pointer: string, what: string, faults: FieldFault[]): unknown {
+function readJson(text: string, pointer: string, what: string, faults: FieldFault[]): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    faults.push({ pointer, code: 'invalid_json', detail: `${what} isn't valid JSON.` });
+    return parseJson(text);
+  } catch (error) {
+    const problem = error instanceof ExcessiveJson ? `has ${error.message}` : "isn't valid JSON";
+    faults.push({ pointer, code: 'invalid_json', detail: `${what} ${problem}.` });
     return undefined;
   }
 }

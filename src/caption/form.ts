@@ -2,6 +2,8 @@
 // schema, then the rules between them. The encoding of the body and the asset itself are handled by the HTTP layer.
 
 import { type FieldFault, invalidFields } from '../errors.ts';
+import { atOnce, inSlices } from '../primitives/slices.ts';
+import type { Steps } from '../primitives/steps.ts';
 import { type CueOptions, parseCues, withWords } from './captions-field.ts';
 import { type Form, type ReadFields, readFields } from './field-reader.ts';
 import { DEFAULT_PAD_COLOR } from './fit.ts';
@@ -60,12 +62,17 @@ interface Delivery {
   readonly put?: PutRequest | undefined;
 }
 
+/** Parses a request at once. The server uses `parseFields`. */
 export function parseForm(form: Form, checkUrl?: CheckUrl): CaptionForm {
-  return parseFields(readFields(form), checkUrl);
+  return atOnce(parsingFields(readFields(form), checkUrl));
 }
 
 /** Parses a request whose fields have been read, and in which names stand for nothing else any more. */
-export function parseFields(read: ReadFields, checkUrl: CheckUrl = () => undefined): CaptionForm {
+export async function parseFields(read: ReadFields, checkUrl?: CheckUrl): Promise<CaptionForm> {
+  return await inSlices(parsingFields(read, checkUrl));
+}
+
+function* parsingFields(read: ReadFields, checkUrl: CheckUrl = () => undefined): Steps<CaptionForm> {
   const context = contextOf(read, checkUrl);
   const faults = [...read.faults];
   const values = checkFields(context.sizeRequired === undefined ? withoutSize(read) : read, faults);
@@ -74,8 +81,8 @@ export function parseFields(read: ReadFields, checkUrl: CheckUrl = () => undefin
   const { style: sent, safe_area: safeArea, lang, strict = false, duration, width, height, fit } = values;
   const { logo, ...style } = sent ?? {};
   const look = { style, safeArea, lang };
-  const captions = isSpoken ? [] : captionsOf(values, faults);
-  const overlays = withLook(captions, look, faults);
+  const captions = isSpoken ? [] : yield* captionsOf(values, faults, read.maxCaptionsBytes);
+  const overlays = yield* withLook(captions, look, faults);
   if (faults.length > 0) throw invalidFields(inOrder(faults, read.allowed ?? RENDER_FIELDS));
   return {
     overlays,
@@ -125,19 +132,19 @@ function withoutSize(read: ReadFields): ReadFields {
   return { ...read, values };
 }
 
-function captionsOf(values: RequestValues, faults: FieldFault[]): readonly Overlay[] {
+function* captionsOf(values: RequestValues, faults: FieldFault[], maxBytes?: number): Steps<readonly Overlay[]> {
   const { text, position = null, overlays, captions } = values;
-  const cues = captions === undefined ? [] : parseCues(captions, cueOptions(values), faults);
+  const cues = captions === undefined ? [] : yield* parseCues(captions, { ...cueOptions(values), maxBytes }, faults);
   if (overlays) return overlays.map((overlay) => ({ text: '', position: null, ...overlay }));
   return text === undefined ? cues : [{ text, position }];
 }
 
 /** Completes captions with the look of their request. */
-function withLook(
+function* withLook(
   captions: readonly Overlay[],
   { style, safeArea = 'none', lang }: RequestLook,
   faults: FieldFault[],
-): readonly Overlay[] {
+): Steps<readonly Overlay[]> {
   const complete = captions.map((caption): Overlay => {
     const own = styleOf(caption.style, style);
     return {
@@ -147,18 +154,28 @@ function withLook(
       ...(safeArea !== 'none' && { safeArea }),
     };
   });
-  return withWords(complete, faults);
+  return yield* withWords(complete, faults);
 }
 
 /** Returns the captions as they are drawn. `transcript` is what is said in the video, for captions from speech. */
-export function overlaysOf({ captions, look, speech }: RenderRequest, transcript?: unknown): readonly Overlay[] {
+export async function overlaysOf(request: RenderRequest, transcript?: unknown): Promise<readonly Overlay[]> {
   const faults: FieldFault[] = [];
-  const paging = { maxLines: DEFAULT_MAX_LINES };
-  const isSpoken = speech !== undefined && transcript !== undefined;
-  const said = isSpoken ? parseCues(transcript, { ...speech, paging: speech.paging ?? paging }, faults) : captions;
-  const overlays = withLook(said, look, faults);
+  const overlays = await inSlices(completeOverlays(request, transcript, faults));
   if (faults.length > 0) throw invalidFields(faults);
   return overlays;
+}
+
+function* completeOverlays(
+  { captions, look, speech }: RenderRequest,
+  transcript: unknown,
+  faults: FieldFault[],
+): Steps<readonly Overlay[]> {
+  const paging = { maxLines: DEFAULT_MAX_LINES };
+  const isSpoken = speech !== undefined && transcript !== undefined;
+  const said = isSpoken
+    ? yield* parseCues(transcript, { ...speech, paging: speech.paging ?? paging }, faults)
+    : captions;
+  return yield* withLook(said, look, faults);
 }
 
 function cueOptions(values: RequestValues): CueOptions {

@@ -25,41 +25,41 @@ const resolve = (one: Form): ReadFields =>
   );
 
 const CANVAS = { width: 100, height: 100 };
-const overlaysOf = (one: Form) => parseFields(resolve(one)).overlays;
+const overlaysOf = async (one: Form) => (await parseFields(resolve(one))).overlays;
 
 describe('a saved style in a request', () => {
-  it('stands for its keys, and gives the request the fields that it lacks', () => {
-    expect(overlaysOf(json({ text: 'Hi', style: 'acme', ...CANVAS }))).toEqual([
+  it('stands for its keys, and gives the request the fields that it lacks', async () => {
+    expect(await overlaysOf(json({ text: 'Hi', style: 'acme', ...CANVAS }))).toEqual([
       { text: 'Hi', position: 80, style: { preset: 'box', color: '#ffcc00' }, safeArea: 'tiktok' },
     ]);
   });
 
-  it('loses to the fields and keys of the request', () => {
+  it('loses to the fields and keys of the request', async () => {
     const request = { text: 'Hi', position: 10, safe_area: 'none', style: { preset: 'acme', color: '#000000' } };
-    expect(overlaysOf(json({ ...request, ...CANVAS }))).toEqual([
+    expect(await overlaysOf(json({ ...request, ...CANVAS }))).toEqual([
       { text: 'Hi', position: 10, style: { preset: 'box', color: '#000000' } },
     ]);
   });
 
-  it('keeps its value where the request has null or a blank field', () => {
+  it('keeps its value where the request has null or a blank field', async () => {
     const sent = json({ text: 'Hi', position: null, style: { preset: 'acme', color: null }, ...CANVAS });
-    expect(overlaysOf(sent)).toMatchObject([{ position: 80, style: { color: '#ffcc00' } }]);
+    expect(await overlaysOf(sent)).toMatchObject([{ position: 80, style: { color: '#ffcc00' } }]);
     const blank = form(['text', 'Hi'], ['position', ' '], ['style', 'acme'], ['width', '99'], ['height', '99']);
     expect(resolve(blank).values).toMatchObject({ position: 80, safe_area: 'tiktok' });
   });
 
-  it.each(['acme@1', '"acme@1"', '{"preset": "acme@1"}'])('can be %s in a form', (style) => {
+  it.each(['acme@1', '"acme@1"', '{"preset": "acme@1"}'])('can be %s in a form', async (style) => {
     const sent = form(['text', 'Hi'], ['style', style], ['width', '99'], ['height', '99']);
-    expect(overlaysOf(sent)).toEqual([{ text: 'Hi', position: null, style: { preset: 'bar', size: 2 } }]);
+    expect(await overlaysOf(sent)).toEqual([{ text: 'Hi', position: null, style: { preset: 'bar', size: 2 } }]);
   });
 
-  it('has no position beside overlays, and only its caption keys count in the style of an overlay', () => {
+  it('has no position beside overlays, and only its caption keys count in the style of an overlay', async () => {
     const overlays = [{ text: 'a', style: 'acme' }, { text: 'b' }];
-    expect(overlaysOf(json({ overlays, style: { preset: 'acme@1' }, ...CANVAS }))).toEqual([
+    expect(await overlaysOf(json({ overlays, style: { preset: 'acme@1' }, ...CANVAS }))).toEqual([
       { text: 'a', position: null, style: { preset: 'box', color: '#ffcc00' } },
       { text: 'b', position: null, style: { preset: 'bar', size: 2 } },
     ]);
-    expect(overlaysOf(json({ overlays, style: 'acme', ...CANVAS }))).toMatchObject([
+    expect(await overlaysOf(json({ overlays, style: 'acme', ...CANVAS }))).toMatchObject([
       { position: null, safeArea: 'tiktok' },
       { position: null, safeArea: 'tiktok' },
     ]);
@@ -78,24 +78,24 @@ describe('a saved style in a request', () => {
     }
   });
 
-  it('is reported with similar names, beside all other faults, when it is unknown', () => {
-    const faultsOf = (one: Form): readonly FieldFault[] => {
+  it('is reported with similar names, beside all other faults, when it is unknown', async () => {
+    const faultsOf = async (one: Form): Promise<readonly FieldFault[]> => {
       try {
-        parseFields(resolve(one));
+        await parseFields(resolve(one));
         return [];
       } catch (error) {
         return (error as { faults: FieldFault[] }).faults;
       }
     };
-    expect(faultsOf(json({ text: '', style: { preset: 'acm', size: 9 }, ...CANVAS }))).toEqual([
+    expect(await faultsOf(json({ text: '', style: { preset: 'acm', size: 9 }, ...CANVAS }))).toEqual([
       expect.objectContaining({ pointer: '#/text', code: 'blank' }),
       { pointer: '#/style/preset', code: 'unknown_style', detail: 'Style "acm" does not exist. Did you mean acme?' },
       expect.objectContaining({ pointer: '#/style/size', code: 'out_of_range' }),
     ]);
-    expect(faultsOf(json({ text: 'Hi', style: 'acme@9', ...CANVAS }))).toMatchObject([
+    expect(await faultsOf(json({ text: 'Hi', style: 'acme@9', ...CANVAS }))).toMatchObject([
       { pointer: '#/style', detail: expect.stringContaining('Version 9 of style') },
     ]);
-    expect(faultsOf(json({ text: 'Hi', style: 'boxx', ...CANVAS }))).toMatchObject([
+    expect(await faultsOf(json({ text: 'Hi', style: 'boxx', ...CANVAS }))).toMatchObject([
       { pointer: '#/style', code: 'unknown_style', detail: 'Style "boxx" does not exist. Did you mean box?' },
     ]);
   });

@@ -12,6 +12,8 @@ export const MAX_OVERLAYS = 10;
 /** The maximum number of cues in subtitles and transcripts. */
 export const MAX_CUES = 500;
 export const MAX_CAPTIONS_BYTES = 1024 * 1024;
+/** Of one cue or transcript before its tags are removed, in UTF-16 units. Far more than all words of captions need. */
+export const MAX_CUE_LENGTH = 200_000;
 
 /** How captions are split into pages. */
 export interface Paging {

@@ -1,6 +1,10 @@
 // Reads subtitles in the SRT and WebVTT formats. It is as lenient as players are, but reports cues that they would
 // skip.
 
+import { must } from '../primitives/must.ts';
+import { MAX_CUE_LENGTH, MAX_CUES } from './overlay.ts';
+import { MAX_WORDS } from './words/timed-words.ts';
+
 /** A part of the text of a cue, from one inline time of WebVTT to the next. */
 export interface CueChunk {
   /** In seconds. Undefined before the first inline time. */
@@ -20,12 +24,6 @@ export type Cue = { readonly line: number } & (
   | { readonly problem: string }
 );
 
-interface Block {
-  /** The number of its first line, counted from 1. */
-  readonly line: number;
-  readonly lines: readonly string[];
-}
-
 interface UnparsedCue {
   readonly line: number;
   /** Undefined for text that has no times. */
@@ -43,119 +41,190 @@ const DAMAGED_TIMING = new RegExp(`^\\s*${FULL_TIME}\\s*[-=>\u2013\u2014\u2192]+
 const NUMBER_LINE = /^\s*\d+\s*$/u;
 const NOT_A_CUE = /^(?:NOTE|STYLE|REGION)(?:\s|$)/u;
 const MAX_QUOTED_LENGTH = 60;
+/** Comments and blank lines included. Most cues have four. */
+const MAX_LINES = 40 * MAX_CUES;
+/** How much of a line can have its times. Settings may follow. */
+const TIMING_LENGTH = 1_000;
+const LINES_PER_STEP = 256;
 
-export function parseSubtitles(source: string): Cue[] {
-  const lines = source
-    .replace(/^\ufeff/u, '')
-    .replaceAll(/\r\n?/gu, '\n')
-    .split('\n');
-  const isWebVtt = /^WEBVTT(?:[ \t]|$)/u.test(lines[0] ?? '');
-  const cues: UnparsedCue[] = [];
-  for (const block of blocksOf(lines, isWebVtt)) {
-    if (isWebVtt) addWebVttBlock(block, cues);
-    else addSrtBlock(block, cues);
-  }
-  return cues.map((cue) => parseCue(cue, isWebVtt));
-}
-
-/** Returns groups of lines between blank ones, without the header of WebVTT. */
-function blocksOf(lines: readonly string[], isWebVtt: boolean): Block[] {
-  const blocks: Block[] = [];
+/** Yields each cue as soon as it has been read, so the caller can stop at its limit. Undefined where there is none yet. */
+export function* parseSubtitles(source: string): Generator<Cue | undefined, void, undefined> {
+  const text = source.startsWith('\ufeff') ? source.slice(1) : source;
+  const isWebVtt = /^WEBVTT(?:[ \t\r\n]|$)/u.test(text);
+  const cues = isWebVtt ? new WebVttCues() : new SrtCues();
   let isInHeader = isWebVtt;
-  let block: string[] | undefined;
-  for (const [index, line] of lines.entries()) {
-    if (line.trim() === '') {
-      block = undefined;
-      isInHeader = false;
-      continue;
+  let number = 0;
+  for (const line of linesOf(text)) {
+    number += 1;
+    if (number % LINES_PER_STEP === 0) yield undefined;
+    if (number > MAX_LINES) {
+      yield { line: number, problem: `captions can have at most ${MAX_LINES} lines` };
+      return;
     }
+    const isBlank = line.trim() === '';
     // The blank line after the header may be missing.
-    if (isInHeader && !line.includes(ARROW)) continue;
-    isInHeader = false;
-    if (block === undefined) {
-      block = [];
-      blocks.push({ line: index + 1, lines: block });
-    }
-    block.push(line);
+    isInHeader &&= !isBlank && !line.includes(ARROW);
+    if (isInHeader) continue;
+    if (isBlank) cues.endBlock();
+    else cues.addLine(line, number);
+    for (const cue of cues.takeComplete()) yield* parseCue(cue, isWebVtt);
   }
-  return blocks;
+  cues.endBlock();
+  for (const cue of cues.takeAll()) yield* parseCue(cue, isWebVtt);
 }
 
-function addWebVttBlock(block: Block, cues: UnparsedCue[]): void {
-  const { lead, found } = splitAtTimings(block, () => true);
-  const isCue = lead.length > 0 && !(found.length === 0 && NOT_A_CUE.test(block.lines[0] ?? ''));
-  if (isCue) cues.push({ line: block.line, timing: undefined, text: lead });
-  cues.push(...found);
+function* linesOf(source: string): Generator<string> {
+  let from = 0;
+  for (const { index, 0: end } of source.matchAll(/\r\n?|\n/gu)) {
+    yield source.slice(from, index);
+    from = index + end.length;
+  }
+  yield source.slice(from);
+}
+
+/** Collects the cues of blocks of lines. The blank line between cues may be missing. */
+abstract class CueCollector {
+  /** The last one isn't complete. */
+  #cues: UnparsedCue[] = [];
+  /** The cue of the block to which lines belong, once there are times. */
+  #current: UnparsedCue | undefined;
+  /** The lines since the times, or since the start of the block. */
+  #lines: string[] = [];
+  #firstLine = 0;
+
+  addLine(line: string, number: number): void {
+    if (!isTimingLine(line)) {
+      if (this.#lines.length === 0) this.#firstLine = number;
+      this.#lines.push(line);
+      return;
+    }
+    const name = this.#lines.at(-1);
+    const hasName = name !== undefined && (this.#current ? NUMBER_LINE.test(name) : this.isName(name));
+    if (hasName) this.#lines.pop();
+    this.#takeLines(true);
+    this.#current = { line: number, timing: line, text: [] };
+    this.push(this.#current);
+  }
+
+  endBlock(): void {
+    this.#takeLines(false);
+    this.#current = undefined;
+  }
+
+  *takeComplete(): Generator<UnparsedCue> {
+    while (this.#cues.length > 1) yield must(this.#cues.shift(), 'a cue');
+  }
+
+  *takeAll(): Generator<UnparsedCue> {
+    yield* this.#cues;
+  }
+
+  protected push(cue: UnparsedCue): void {
+    this.#cues.push(cue);
+  }
+
+  protected get last(): UnparsedCue | undefined {
+    return this.#cues.at(-1);
+  }
+
+  #takeLines(areTimesNext: boolean): void {
+    const lines = this.#lines;
+    this.#lines = [];
+    if (lines.length === 0) return;
+    if (this.#current) for (const line of lines) this.#current.text.push(line);
+    else this.addLead({ line: this.#firstLine, timing: undefined, text: lines }, areTimesNext);
+  }
+
+  /** Tells whether the line above the first times of a block can be the name of the cue. */
+  protected abstract isName(line: string): boolean;
+
+  /** Adds the lines of a block before its first times, or all of them. */
+  protected abstract addLead(lead: UnparsedCue, areTimesNext: boolean): void;
+}
+
+class WebVttCues extends CueCollector {
+  protected override isName(): boolean {
+    return true;
+  }
+
+  protected override addLead(lead: UnparsedCue, areTimesNext: boolean): void {
+    if (areTimesNext || !NOT_A_CUE.test(lead.text[0] ?? '')) this.push(lead);
+  }
 }
 
 /** In SRT, text after a blank line still belongs to the cue before it. */
-function addSrtBlock(block: Block, cues: UnparsedCue[]): void {
-  const { lead, found } = splitAtTimings(block, (line) => NUMBER_LINE.test(line));
-  const previous = cues.at(-1);
-  const isNumberOnly = lead.length === 1 && NUMBER_LINE.test(lead[0] ?? '');
-  if (lead.length > 0) {
-    if (previous && !isNumberOnly) previous.text.push(...lead);
-    else cues.push({ line: block.line, timing: undefined, text: lead });
+class SrtCues extends CueCollector {
+  protected override isName(line: string): boolean {
+    return NUMBER_LINE.test(line);
   }
-  cues.push(...found);
-}
 
-/**
- * Returns the cues of a block, and the lines before the first of them. The blank line between cues may be missing.
- * `isName` tells whether the line above the times can be the name of the cue.
- */
-function splitAtTimings(
-  { line, lines }: Block,
-  isName: (line: string) => boolean,
-): { readonly lead: string[]; readonly found: readonly UnparsedCue[] } {
-  const timings = lines.flatMap((text, index) => (isTimingLine(text) ? [index] : []));
-  const textUntil = (from: number, next: number | undefined, canBeName: (name: string) => boolean): string[] => {
-    if (next === undefined) return lines.slice(from);
-    const hasName = next > from && canBeName(lines[next - 1] ?? '');
-    return lines.slice(from, hasName ? next - 1 : next);
-  };
-  const lead = textUntil(0, timings[0], isName);
-  const found = timings.map((at, index) => ({
-    line: line + at,
-    timing: lines[at],
-    text: textUntil(at + 1, timings[index + 1], (name) => NUMBER_LINE.test(name)),
-  }));
-  return { lead, found };
+  protected override addLead(lead: UnparsedCue): void {
+    const { last } = this;
+    const isNumberOnly = lead.text.length === 1 && NUMBER_LINE.test(lead.text[0] ?? '');
+    if (last && !isNumberOnly) for (const line of lead.text) last.text.push(line);
+    else this.push(lead);
+  }
 }
 
 function isTimingLine(line: string): boolean {
-  return line.includes(ARROW) || DAMAGED_TIMING.test(line);
+  return line.includes(ARROW) || DAMAGED_TIMING.test(line.slice(0, TIMING_LENGTH));
 }
 
-function parseCue({ line, timing, text }: UnparsedCue, isWebVtt: boolean): Cue {
-  if (timing === undefined) return { line, problem: `${quote(text[0] ?? '')} isn't part of a cue with times` };
+function* parseCue({ line, timing, text }: UnparsedCue, isWebVtt: boolean): Generator<Cue | undefined> {
+  if (timing === undefined) {
+    yield { line, problem: `${quote(text[0] ?? '')} isn't part of a cue with times` };
+    return;
+  }
   const [start, end] = parseTiming(timing);
   if (start === undefined || end === undefined) {
-    return { line, problem: `${quote(timing)} isn't a time range such as 00:00:01.000 --> 00:00:02.500` };
+    yield { line, problem: `${quote(timing)} isn't a time range such as 00:00:01.000 --> 00:00:02.500` };
+    return;
   }
-  if (end <= start) return { line, problem: `it ends at ${end} s and must end after its start at ${start} s` };
-  const plain = (source: string): string => (isWebVtt ? withoutEntities(withoutTags(source)) : withoutTags(source));
+  if (end <= start) {
+    yield { line, problem: `it ends at ${end} s and must end after its start at ${start} s` };
+    return;
+  }
   const source = text.join('\n');
-  const chunks = chunksOf(source).map((chunk) => ({ ...chunk, text: plain(chunk.text) }));
-  return { line, start, end, text: plain(source), ...(chunks.length > 1 && { chunks }) };
+  if (source.length > MAX_CUE_LENGTH) {
+    yield { line, problem: `it has more than ${MAX_CUE_LENGTH} characters` };
+    return;
+  }
+  const found = chunksOf(source);
+  if (found.length > MAX_WORDS + 1) {
+    yield { line, problem: `it has more than ${MAX_WORDS} inline times` };
+    return;
+  }
+  const chunks: CueChunk[] = [];
+  for (const chunk of found.length > 1 ? found : []) {
+    chunks.push({ ...chunk, text: plainText(chunk.text, isWebVtt) });
+    yield undefined;
+  }
+  yield { line, start, end, text: plainText(source, isWebVtt), ...(chunks.length > 0 && { chunks }) };
+}
+
+function plainText(source: string, isWebVtt: boolean): string {
+  const text = withoutTags(source);
+  return isWebVtt ? withoutEntities(text) : text;
 }
 
 const INLINE_TIME = /<(?:(\d+):)?(\d{2}):(\d{2})\.(\d{3})>/gu;
 
+/** Stops after one chunk more than a cue can have. */
 function chunksOf(source: string): CueChunk[] {
-  const times = Array.from(source.matchAll(INLINE_TIME));
-  const lead = { start: undefined, text: source.slice(0, times[0]?.index) };
-  return [
-    lead,
-    ...times.map((match, index) => ({
-      start: secondsOf(match.slice(1)),
-      text: source.slice(match.index + match[0].length, times[index + 1]?.index),
-    })),
-  ];
+  const chunks: CueChunk[] = [];
+  let start: number | undefined;
+  let from = 0;
+  for (const match of source.matchAll(INLINE_TIME)) {
+    chunks.push({ start, text: source.slice(from, match.index) });
+    if (chunks.length > MAX_WORDS + 1) return chunks;
+    start = secondsOf(match.slice(1));
+    from = match.index + match[0].length;
+  }
+  return [...chunks, { start, text: source.slice(from) }];
 }
 
 function parseTiming(timing: string): readonly (number | undefined)[] {
-  const parts = TIMING.exec(timing);
+  const parts = TIMING.exec(timing.slice(0, TIMING_LENGTH));
   if (parts === null) return [];
   return [secondsOf(parts.slice(1, 5)), secondsOf(parts.slice(5, 9))];
 }

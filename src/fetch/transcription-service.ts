@@ -143,15 +143,23 @@ export class TranscriptionService {
    * Returns what `read` makes of the response. If it throws `UnusableTranscript`, the response is of no use for this video, but
    * the service works. Throws `transcription_failed`, or the reason of the signal.
    */
-  async transcribe<Result>(sound: Sound, read: (heard: Heard) => Result, signal: AbortSignal): Promise<Result> {
+  async transcribe<Result>(
+    sound: Sound,
+    read: (heard: Heard) => Result | Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
     return await this.#turns.run(async () => await this.#guarded(sound, read, signal), signal);
   }
 
-  async #guarded<Result>(sound: Sound, read: (heard: Heard) => Result, signal: AbortSignal): Promise<Result> {
+  async #guarded<Result>(
+    sound: Sound,
+    read: (heard: Heard) => Result | Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
     const { breaker, onFailed } = this.#options;
     await breaker.enter();
     try {
-      const result = read(await this.#withDeadline(sound, signal));
+      const result = await read(await this.#withDeadline(sound, signal));
       await breaker.close();
       return result;
     } catch (error) {

@@ -118,7 +118,7 @@ async function handle(
   try {
     const received = await receiveSmall(request, reply, { shutdown, maxBytes: MAX_BODY_BYTES });
     const read = await styles.resolve(caller.accountId, readFields({ ...received, allowed: LAYOUT_FIELDS }));
-    const { overlays, canvas, strict, duration, output, logo: requested } = parseFields(read);
+    const { overlays, canvas, strict, duration, output, logo: requested } = await parseFields(read);
     if (duration !== undefined && output.at !== undefined) assertWithin(output.at, duration);
     const size = must(canvas, 'the size of the canvas');
     const further = Math.ceil(Math.max(overlays.length, wordCount(overlays)) / CAPTIONS_PER_REQUEST) - 1;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fakeMeasurer } from '../../test/fake-measurer.ts';
 import type { Overlay, Paging } from '../caption/overlay.ts';
+import { atOnce } from '../primitives/slices.ts';
 import { estimateWords } from '../caption/words/estimate.ts';
 import { layoutOverlays } from './layout.ts';
 
@@ -9,7 +10,7 @@ const CANVAS = { width: 543, height: 543 };
 const SIZE = 3.85;
 
 function pagesOf(text: string, paging: Paging, size = SIZE): Overlay[] {
-  const words = estimateWords(text, 1, 11);
+  const words = atOnce(estimateWords(text, 1, 11));
   const overlay: Overlay = { text, position: 50, start: 1, end: 12, isCue: true, words, paging, style: { size } };
   return layoutOverlays([overlay], CANVAS, () => fakeMeasurer).bars.map(({ page }) => page);
 }
@@ -27,7 +28,7 @@ describe('pages of a phrase', () => {
   it('have at most as many lines as the request allows, at the size of the style', () => {
     const text = 'aaaa bbbb cccc dddd eeee ffff gggg hhhh';
     const linesOf = (maxLines: number): number[] => {
-      const words = estimateWords(text, 0, 10);
+      const words = atOnce(estimateWords(text, 0, 10));
       const overlay: Overlay = { text, position: 50, isCue: true, words, paging: { maxLines }, style: { size: SIZE } };
       const { bars } = layoutOverlays([overlay], CANVAS, () => fakeMeasurer);
       expect(new Set(bars.map(({ fontSize }) => fontSize)).size).toBe(1);
@@ -66,7 +67,7 @@ describe('pages of a phrase', () => {
 
 describe('boxes of words', () => {
   it('are in the order of the line, with the space beside their letters shared', () => {
-    const words = estimateWords('aa bb', 0, 1);
+    const words = atOnce(estimateWords('aa bb', 0, 1));
     const overlay: Overlay = { text: 'aa bb', position: 50, isCue: true, words };
     const [bar] = layoutOverlays([overlay], CANVAS, () => fakeMeasurer).bars;
     const [first, second] = (bar?.words ?? []).map((parts) => parts[0]);

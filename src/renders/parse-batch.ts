@@ -20,12 +20,12 @@ interface BatchRules {
 }
 
 /** Throws one error with the faults of all requests. */
-export function parseBatch(
+export async function parseBatch(
   { policy, speechCaptions }: BatchRules,
   requests: readonly ReadRequest[],
   caller: Caller,
   batchId: string,
-): BatchedRequest[] {
+): Promise<BatchedRequest[]> {
   const faults: FieldFault[] = [];
   const parsedRequests: BatchedRequest[] = [];
   // Lists sort renders of the same moment by id, the highest first, so a batch keeps the order of its requests.
@@ -39,7 +39,7 @@ export function parseBatch(
       continue;
     }
     try {
-      const parsed = parseRequest(single, policy);
+      const parsed = await parseRequest(single, policy);
       speechCaptions.assertAvailable(caller, parsed);
       const id = must(ids[index], 'the id of a render');
       const render = newRender(caller, id, { parsed, batchId });

@@ -1,14 +1,7 @@
 // Parses the received form. Faults of fields come before those of the asset.
 
 import { type Form, readFields } from '../caption/field-reader.ts';
-import {
-  type CaptionForm,
-  overlaysOf,
-  parseFields,
-  parseForm,
-  refuseBrandFiles,
-  type RenderRequest,
-} from '../caption/form.ts';
+import { type CaptionForm, overlaysOf, parseFields, refuseBrandFiles, type RenderRequest } from '../caption/form.ts';
 import { assertFormatFits, type RequestedOutput } from '../caption/format-field.ts';
 import type { Overlay } from '../caption/overlay.ts';
 import type { CheckUrl } from '../caption/request-rules.ts';
@@ -35,7 +28,7 @@ export interface Speech {
   /** The language that the request names. */
   readonly lang: string | undefined;
   /** The captions, with every other field of the request. */
-  readonly overlaysFor: (transcript: unknown) => readonly Overlay[];
+  readonly overlaysFor: (transcript: unknown) => Promise<readonly Overlay[]>;
 }
 
 /** Captions on an asset, or on an empty canvas. */
@@ -55,22 +48,22 @@ export function readForm(form: ReceivedForm): ReadRequest {
   return { ...readFields({ ...withKind(form), allowsSpeech: true }), asset: form.asset };
 }
 
-export function parseRequest(
+export async function parseRequest(
   read: ReadRequest,
   policy: Pick<FetchPolicy, 'faultOf'>,
-): ParsedRequest | UnfetchedRequest {
+): Promise<ParsedRequest | UnfetchedRequest> {
   const checkUrl: CheckUrl = (url, purpose) => policy.faultOf(url, purpose);
-  return prepare(parseFields(read, checkUrl), read.asset);
+  return await prepare(await parseFields(read, checkUrl), read.asset);
 }
 
 /** Turns an accepted request into what is rendered. */
-export function prepare(
+export async function prepare(
   request: RenderRequest & Partial<CaptionForm>,
   file: ReceivedFile | undefined,
-): ParsedRequest | UnfetchedRequest {
-  const { overlays = overlaysOf(request), ...stored } = request;
+): Promise<ParsedRequest | UnfetchedRequest> {
+  const { overlays = await overlaysOf(request), ...stored } = request;
   const { strict, output, delivery, logo, assetUrl, canvas, look } = stored;
-  const overlaysFor = (transcript: unknown): readonly Overlay[] => overlaysOf(stored, transcript);
+  const overlaysFor = async (transcript: unknown): Promise<readonly Overlay[]> => await overlaysOf(stored, transcript);
   const speech = stored.speech && { lang: look.lang, overlaysFor };
   const captions = { request: stored, overlays, strict, output, delivery, logo, speech };
   if (assetUrl !== undefined) return { ...captions, assetUrl: new URL(assetUrl) };
@@ -79,14 +72,14 @@ export function prepare(
 }
 
 /** Parses requests of callers that may not let the server fetch files. */
-export function parseUpload(form: ReceivedForm): ParsedRequest {
+export async function parseUpload(form: ReceivedForm): Promise<ParsedRequest> {
   const fault = { code: 'forbidden_address', detail: 'Upload the file in asset. URLs need an API key.' } as const;
   const noWebhook = { code: 'forbidden_address', detail: 'Webhooks need an API key.' } as const;
   const noPut = { code: 'forbidden_address', detail: 'put_url needs an API key.' } as const;
   const faultFor = { asset: fault, webhook: noWebhook, put: noPut };
-  const parsed = parseForm(withKind(form), (_url, purpose) => faultFor[purpose ?? 'asset']);
+  const parsed = await parseFields(readFields(withKind(form)), (_url, purpose) => faultFor[purpose ?? 'asset']);
   refuseBrandFiles(parsed);
-  const ready = prepare(parsed, form.asset);
+  const ready = await prepare(parsed, form.asset);
   if ('assetUrl' in ready) throw new Error('a URL was not refused');
   return ready;
 }

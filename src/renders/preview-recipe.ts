@@ -23,7 +23,7 @@ export async function composePreview(
   query: unknown,
   loadLogo?: LoadLogo,
 ): Promise<TransparentRecipe> {
-  const parsed = parseFields(read);
+  const parsed = await parseFields(read);
   const { overlays, canvas, duration } = parsed;
   if (loadLogo === undefined) refuseBrandFiles(parsed);
   assertFewCues(overlays);

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { AppError } from '../errors.ts';
 import type { ErrorCode } from '../error-table.ts';
 import type { ClaimedRender } from '../store/renders/render.ts';
-import { parseRequest, readForm } from './parse.ts';
+import { parseForm } from '../caption/form.ts';
 import { RenderRunner, type RenderRunnerDependencies } from './render-runner.ts';
 import { storeRequest } from './stored-request.ts';
 
@@ -11,7 +11,8 @@ const HOUR_MS = 3_600_000;
 function requestOf(values: Readonly<Record<string, unknown>>): string {
   const fields = Object.entries(values).map(([name, value]) => ({ name, value }));
   const form = { fields, isJson: true, hasAsset: false, asset: undefined, faults: [] };
-  return storeRequest(parseRequest(readForm(form), { faultOf: () => undefined }).request);
+  const { overlays: _overlays, ...request } = parseForm({ ...form, allowsSpeech: true });
+  return storeRequest(request);
 }
 
 interface Attempt {

@@ -122,7 +122,7 @@ async function loadRequest(
     await directory.make();
     if (!(await storage.copyTo(name, file.path, signal))) throw new Error(`stored asset ${name} is missing`);
   }
-  const parsed = prepare(request, file);
+  const parsed = await prepare(request, file);
   const fault = 'assetUrl' in parsed ? fetcher.policy.faultOf(parsed.assetUrl) : undefined;
   if (fault) throw invalidFields([{ pointer: '#/asset_url', ...fault }]);
   const hash = replay !== undefined;

@@ -108,7 +108,7 @@ export class RenderSpeech {
     const { speech, caller } = this.#render;
     if (caller.mode === 'test') {
       const sample = sampleTranscript(sound.seconds);
-      return this.#captionsOf(sample, speech.overlaysFor(sample), ['sample_transcript']);
+      return this.#captionsOf(sample, await speech.overlaysFor(sample), ['sample_transcript']);
     }
     const { transcript, overlays } = await this.#transcript(tools, sound);
     return this.#captionsOf(transcript, overlays, warningsAbout(transcript, speech.lang));
@@ -125,7 +125,7 @@ export class RenderSpeech {
   /** The transcript is kept at once, so that a crash afterwards doesn't cost another one. */
   async #transcript(tools: SpeechTools, sound: RecipeOf<'sound'>): Promise<ShownTranscript> {
     const { speech, kept } = this.#render;
-    if (kept?.transcript) return { transcript: kept.transcript, overlays: speech.overlaysFor(kept.transcript) };
+    if (kept?.transcript) return { transcript: kept.transcript, overlays: await speech.overlaysFor(kept.transcript) };
     const shown = await this.#transcribe(tools, sound);
     if (shown === undefined) {
       throw new AppError('no_speech', 'No words were found in the sound of the video. Nothing was charged.');
@@ -168,7 +168,7 @@ export class RenderSpeech {
       const request = { file, language: speech.lang, onSend };
       return await this.#service.transcribe(
         request,
-        (heard) => shownTranscript(spokenTranscript(heard, track), speech),
+        async (heard) => await shownTranscript(spokenTranscript(heard, track), speech),
         signal,
       );
     } catch (error) {
@@ -185,10 +185,13 @@ interface ShownTranscript {
 }
 
 /** The request itself has no faults, so faults are those of the service. */
-function shownTranscript(transcript: SpokenTranscript | undefined, speech: Speech): ShownTranscript | undefined {
+async function shownTranscript(
+  transcript: SpokenTranscript | undefined,
+  speech: Speech,
+): Promise<ShownTranscript | undefined> {
   if (transcript === undefined) return undefined;
   try {
-    return { transcript, overlays: speech.overlaysFor(transcript) };
+    return { transcript, overlays: await speech.overlaysFor(transcript) };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const codes = [...new Set(error.faults?.map(({ code }) => code))].join(', ');

@@ -18,8 +18,8 @@ function formOf(values: Readonly<Record<string, unknown>>) {
   return { fields, isJson: true, hasAsset: false, asset: undefined, faults: [] };
 }
 
-function parse(values: Readonly<Record<string, unknown>>) {
-  return parseRequest(readForm(formOf(values)), { faultOf: () => undefined });
+async function parse(values: Readonly<Record<string, unknown>>) {
+  return await parseRequest(readForm(formOf(values)), { faultOf: () => undefined });
 }
 
 describe('a stored request', () => {
@@ -37,48 +37,48 @@ describe('a stored request', () => {
       },
     ],
     ['a file to fetch', { text: 'a', asset_url: 'https://files.example/a.jpg', fit: 'pad', ...SIZE, async: true }],
-  ])('renders the same as the request that was accepted: %s', (_name, values) => {
-    const { speech: _speech, request, ...parsed } = parse(values);
+  ])('renders the same as the request that was accepted: %s', async (_name, values) => {
+    const { speech: _speech, request, ...parsed } = await parse(values);
     const { request: stored } = readRequest(storeRequest(request), false);
-    const { speech: _again, request: _request, ...restored } = prepare(stored, undefined);
+    const { speech: _again, request: _request, ...restored } = await prepare(stored, undefined);
     expect(JSON.stringify(restored)).toBe(JSON.stringify(parsed));
   });
 
-  it('keeps only the words and times of a transcript, and no secret of put_url', () => {
+  it('keeps only the words and times of a transcript, and no secret of put_url', async () => {
     const put = { put_url: 'https://bucket.example/a.mp4?signature=hidden', put_headers: { 'x-amz-acl': 'hidden' } };
-    const json = storeRequest(parse({ captions: CAPTIONS, ...LOOK, ...SIZE, duration: 2, ...put }).request);
+    const json = storeRequest((await parse({ captions: CAPTIONS, ...LOOK, ...SIZE, duration: 2, ...put })).request);
     expect(json).not.toMatch(/confidence|speaker|hidden/u);
   });
 
-  it('makes captions of a transcript with the look of the request', () => {
+  it('makes captions of a transcript with the look of the request', async () => {
     const request = { captions: 'auto', asset_url: 'https://files.example/a.mp4', ...LOOK };
-    const { request: stored } = readRequest(storeRequest(parse(request).request), false);
-    const { speech, overlays } = prepare(stored, undefined);
+    const { request: stored } = readRequest(storeRequest((await parse(request)).request), false);
+    const { speech, overlays } = await prepare(stored, undefined);
     expect(overlays).toEqual([]);
     expect(must(speech, 'the speech').lang).toBe('en');
-    expect(must(speech, 'the speech').overlaysFor(CAPTIONS)).toMatchObject([
+    expect(await must(speech, 'the speech').overlaysFor(CAPTIONS)).toMatchObject([
       { text: 'Hello world', safeArea: 'tiktok', lang: 'en', style: { preset: 'box' }, paging: { maxWords: 1 } },
     ]);
   });
 
-  it('is not checked again by rules that are stricter than when it was accepted', () => {
-    const { request } = parse({ text: 'a', style: { size: 2 }, ...SIZE });
+  it('is not checked again by rules that are stricter than when it was accepted', async () => {
+    const { request } = await parse({ text: 'a', style: { size: 2 }, ...SIZE });
     const larger = { ...request, look: { ...request.look, style: { size: 99 } } };
-    const restored = prepare(readRequest(storeRequest(larger), false).request, undefined);
+    const restored = await prepare(readRequest(storeRequest(larger), false).request, undefined);
     expect(restored.overlays).toMatchObject([{ text: 'a', style: { size: 99 } }]);
   });
 
-  it('is a repetition once it was delivered', () => {
-    const json = asReplay(storeRequest(parse({ text: 'a', ...SIZE }).request), '{"sha256":"ab"}');
+  it('is a repetition once it was delivered', async () => {
+    const json = asReplay(storeRequest((await parse({ text: 'a', ...SIZE })).request), '{"sha256":"ab"}');
     expect(readRequest(json, false)).toMatchObject({ replay: { sha256: 'ab' }, request: { strict: false } });
   });
 
-  it('of version 0.2.0 has its fields as they were sent', () => {
+  it('of version 0.2.0 has its fields as they were sent', async () => {
     const values = { text: 'a', style: 'box', webhook_url: HOOK, ...SIZE };
     const { fields, isJson } = formOf(values);
     const json = JSON.stringify({ isJson, fields });
-    expect(readRequest(json, false)).toMatchObject(JSON.parse(storeRequest(parse(values).request)));
+    expect(readRequest(json, false)).toMatchObject(JSON.parse(storeRequest((await parse(values)).request)));
     expect(webhookUrlIn(json)).toBe(HOOK);
-    expect(webhookUrlIn(storeRequest(parse(values).request))).toBe(HOOK);
+    expect(webhookUrlIn(storeRequest((await parse(values)).request))).toBe(HOOK);
   });
 });

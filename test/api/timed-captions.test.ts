@@ -183,3 +183,22 @@ describe('without a server', () => {
     });
   });
 });
+
+describe('captions of a megabyte', () => {
+  const SIZE = 1_000_000;
+  const fill = (unit: string, before: string): string => before + unit.repeat(Math.floor(SIZE / unit.length));
+  const words = Array.from({ length: 20_000 }, (_, at) => ({ word: 'word', start: at, end: at + 1 }));
+  const cues = Array.from({ length: 21_792 }, (_, at) => `${at + 1}\n00:00:01,000 --> 00:00:02,000\nHi\n`);
+
+  it.each([
+    ['inline times', fill('<00:00.000>', 'WEBVTT\n\n00:00.000 --> 00:01.000\n'), 1],
+    ['cues, all at the same time', cues.join('\n'), 2],
+    ['words', JSON.stringify({ words }), 1],
+    ['comments', fill('NOTE\n\n', 'WEBVTT\n\n'), 1],
+    ['text without times', fill('a\n\n', 'WEBVTT\n\n'), 21],
+  ])('are refused with a few faults if they have too many %s', async (_what, captions, faults) => {
+    const problem = await problemOf(await askLayout({ captions, width: 300, height: 400, duration: 60 }));
+    expect(problem).toMatchObject({ status: 400, code: 'invalid_fields' });
+    expect(problem.errors).toHaveLength(faults);
+  });
+});

@@ -26,18 +26,19 @@ describe('the fuzzer', () => {
       }
     }`;
 
-  async function fuzzed(seed: number): Promise<FuzzResult> {
+  async function fuzzed(seed: number, source = SOURCE, maxCpuMs = 5_000): Promise<FuzzResult> {
     globalThis.fuzzCounters = new Uint32Array(256);
     globalThis.fuzzLiterals = [];
     globalThis.fuzzBranches = 255;
     // The fuzzer instruments source text, so the test has to run source text.
     // oxlint-disable-next-line typescript/no-implied-eval
-    const target = new Function('input', instrument(SOURCE)) as (input: Buffer) => void;
+    const target = new Function('input', instrument(source)) as (input: Buffer) => void;
     target(Buffer.alloc(0));
     return await fuzz(target, {
       seed,
       corpus: [],
       maxBytes: 16,
+      maxCpuMs,
       shouldStop: (runs) => runs > 20_000,
       onInput: () => undefined,
       onNew: () => undefined,
@@ -47,6 +48,17 @@ describe('the fuzzer', () => {
   it('finds an input behind several branches', async () => {
     const { finding } = await fuzzed(1);
     expect(finding?.input.toString('latin1', 0, 4)).toBe('heif');
+  });
+
+  it('finds an input that takes too much processor time', async () => {
+    const slow = `
+      if (input[0] === 'h'.charCodeAt(0)) {
+        const ends = process.cpuUsage().user + 60_000;
+        while (process.cpuUsage().user < ends);
+      }`;
+    const { finding } = await fuzzed(1, slow, 30);
+    expect(finding?.input.toString('latin1', 0, 1)).toBe('h');
+    expect(String(finding?.error)).toMatch(/took \d+.* ms of processor time/u);
   });
 
   it('tries the same inputs with the same seed', async () => {

@@ -113,7 +113,7 @@ async function begin(database: TestDatabase): Promise<void> {
   const upload = { fields, isJson: true, faults: [], hasAsset: false, asset: undefined } as unknown as Upload;
   app.post('/accept', async (request, reply) => {
     const read = readForm(upload);
-    const parsed = parseRequest(read, new FetchPolicy('off', []));
+    const parsed = await parseRequest(read, new FetchPolicy('off', []));
     const { signal } = new AbortController();
     const asked = { renderId: request.id, caller, idempotencyKey: undefined, read, parsed, signal };
     sendAccepted(reply, { ...(await acceptor.accept(asked)), baseUrl: BASE });
@@ -125,19 +125,19 @@ async function begin(database: TestDatabase): Promise<void> {
     await world.store.ledger.reserve(await world.hold(caller.accountId, { renderId: request.id, credits: 3 }));
     const lifetime = { signal: new AbortController().signal };
     const context = { caller, request, reply, lifetime } as unknown as OverlayContext;
-    await deliverLink(forLinks as unknown as DeliverDependencies, context, finishedRequest(request.id, upload));
+    await deliverLink(forLinks as unknown as DeliverDependencies, context, await finishedRequest(request.id, upload));
     return reply;
   });
   await app.listen({ port: 0, host: '127.0.0.1' });
 }
 
-function finishedRequest(id: string, upload: Upload): RequestDelivery {
+async function finishedRequest(id: string, upload: Upload): Promise<RequestDelivery> {
   const file = path.join(folder, 'output');
   writeFileSync(file, 'rendered');
   const facts = { width: 64, height: 64, warnings: [], missingGlyphs: 0 };
   const headers = { 'content-type': 'image/png', 'content-disposition': `inline; filename="${id}.png"` };
   const finished = { file, bytes: 8, recipe: { kind: 'overlay' }, asset: undefined, facts, headers, durationMs: 5 };
-  const parsed = parseRequest(readForm(upload), new FetchPolicy('off', []));
+  const parsed = await parseRequest(readForm(upload), new FetchPolicy('off', []));
   return {
     upload,
     parsed,

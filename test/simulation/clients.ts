@@ -77,7 +77,7 @@ export class Clients {
     let renderId: string | undefined;
     while (renderId === undefined) {
       renderId = await this.#call(async (server, id) => {
-        const parsed = parseRequest(readForm(form), { faultOf: () => undefined });
+        const parsed = await parseRequest(readForm(form), { faultOf: () => undefined });
         const render = newRender(caller, id, { parsed });
         const idempotency = { key, fingerprint: key };
         const acceptance = await server.store.renders.accept([render], { limits: LIMITS, idempotency });
@@ -123,7 +123,7 @@ export class Clients {
     const isPut = random.whole(2) === 0;
     if (!isPut) this.waiting.set(renderId, render);
     const form = formOf('Hello', isPut ? { put_url: 'https://bucket.example/' } : {});
-    const parsed = parseRequest(readForm(form), { faultOf: () => undefined });
+    const parsed = await parseRequest(readForm(form), { faultOf: () => undefined });
     if ('assetUrl' in parsed) return;
     const { signal } = new AbortController();
     const budgetMs = { image: 1e9, video: 1e9 };

@@ -163,6 +163,23 @@ describe('the preview of a signed-in visitor', () => {
   };
   const small = { width: '300', height: '400' };
 
+  it('a visitor can send 64 KiB of captions, and no more', async () => {
+    const captions = (bytes: number): string =>
+      JSON.stringify({ words: [{ word: 'Hi', start: 1, end: 2 }] }).padEnd(bytes, ' ');
+    const pages = async (bytes: number): Promise<Response> =>
+      await render(
+        '/playground/pages',
+        { ...small, duration: '4', captions: captions(bytes) },
+        { 'x-forwarded-for': newAddress() },
+      );
+    const most = await pages(65_536);
+    expect(await most.json()).toMatchObject({ pages: [{ text: 'Hi' }] });
+    expect(await problemOf(await pages(65_537))).toMatchObject({
+      status: 400,
+      errors: [{ pointer: '#/captions', code: 'too_large' }],
+    });
+  });
+
   it('the preview of a signed-in visitor with credits has no watermark up to 720 pixels, 60 times an hour', async () => {
     const visitor = await confirmedMember();
     const { token = '' } = (await accountOf(visitor)) ?? {};

@@ -2,16 +2,19 @@
 
 import type { FieldFault } from '../../errors.ts';
 import { isBlank } from '../clean.ts';
-import { countGraphemes } from '../graphemes.ts';
+import type { Steps } from '../../primitives/steps.ts';
+import { hasMoreGraphemes } from '../graphemes.ts';
 import { quoteJson, typeName } from '../quote.ts';
 import { cleanWord, type InputWord } from './joining.ts';
-import { MAX_WORD_GRAPHEMES, toMilliseconds } from './timed-words.ts';
+import { MAX_WORD_GRAPHEMES, MAX_WORDS, toMilliseconds } from './timed-words.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** What the entries of one shape have in common. */
 export interface EntryReader {
   readonly faults: FieldFault[];
+  /** How many entries of lists of words there are. Parts of words and spaces can be entries, too. */
+  readonly count: { entries: number };
   /** How many of the unit of times make a second: 1, or 1,000 for milliseconds. */
   readonly perSecond: number;
 }
@@ -26,6 +29,12 @@ export interface ReadWord extends InputWord {
   readonly times: Times | undefined;
 }
 
+export const TOO_MANY_WORDS: FieldFault = {
+  pointer: '#/captions',
+  code: 'too_many',
+  detail: `Captions can have at most ${new Intl.NumberFormat('en').format(MAX_WORDS)} words; got more.`,
+};
+
 /** A word may start this much before the one before it, as some services have it. */
 const MAX_DISORDER = 0.1;
 
@@ -33,12 +42,19 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A transcript of another shape would otherwise have a fault per word. */
-const MAX_FAULTS = 50;
+/** Some services return a space after each word, and others parts of words. */
+const MAX_ENTRIES = 4 * MAX_WORDS;
 
 export function report(reader: EntryReader, pointer: string, detail: string): void {
-  if (reader.faults.length >= MAX_FAULTS) return;
   reader.faults.push({ pointer, code: 'invalid_captions', detail });
+}
+
+/** Returns false, with a fault, where there are more than the words of any captions can have. */
+export function countEntries(list: readonly unknown[], { faults, count }: EntryReader): boolean {
+  count.entries += list.length;
+  if (count.entries <= MAX_ENTRIES) return true;
+  if (!faults.includes(TOO_MANY_WORDS)) faults.push(TOO_MANY_WORDS);
+  return false;
 }
 
 /** The text of a word, as the services call it. */
@@ -47,17 +63,19 @@ function wordText(entry: JsonObject): unknown {
 }
 
 /** Reads words in their order. `areTimesOptional` where the segment around them has times. */
-export function readWords(
+export function* readWords(
   list: readonly unknown[],
   pointer: string,
   reader: EntryReader,
   areTimesOptional = false,
-): ReadWord[] {
+): Steps<ReadWord[]> {
+  if (!countEntries(list, reader)) return [];
   const words: ReadWord[] = [];
   let hasSpacing = false;
   let endsWithSpace = false;
   let latest = 0;
   for (const [index, entry] of list.entries()) {
+    yield;
     const at = `${pointer}/${index}`;
     if (!isObject(entry)) {
       report(reader, at, `A word must be an object with text, start and end; got ${typeName(entry)}.`);
@@ -95,10 +113,8 @@ function checkedText(text: unknown, pointer: string, reader: EntryReader): strin
   }
   const word = cleanWord(text);
   if (isBlank(word)) return undefined;
-  const length = countGraphemes(word);
-  if (length <= MAX_WORD_GRAPHEMES) return word;
-  const detail = `A word can have at most ${MAX_WORD_GRAPHEMES} characters; ${quoteJson(word)} has ${length}.`;
-  report(reader, pointer, detail);
+  if (!hasMoreGraphemes(word, MAX_WORD_GRAPHEMES)) return word;
+  report(reader, pointer, `A word can have at most ${MAX_WORD_GRAPHEMES} characters; ${quoteJson(word)} has more.`);
   return undefined;
 }
 

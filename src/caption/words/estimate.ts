@@ -1,8 +1,11 @@
 // The words of a caption that has only a start and an end. They share its time by their lengths.
 
-import { countGraphemes, graphemes } from '../graphemes.ts';
+import type { Steps } from '../../primitives/steps.ts';
+import { countingGraphemes } from '../graphemes.ts';
+import { MAX_TEXT_BYTES } from '../overlay.ts';
+import { segmentsIn, WORDS } from '../segments.ts';
 import { HAS_UNSPACED_WORDS, type TextRange } from './joining.ts';
-import { inOrder, type TimedWord, toMilliseconds } from './timed-words.ts';
+import { inOrder, MAX_WORDS, type TimedWord, toMilliseconds } from './timed-words.ts';
 
 const wordSegmenter = new Intl.Segmenter('und', { granularity: 'word' });
 const OPENING_OR_DASH = /^[\p{Pd}\p{Ps}\p{Pi}\p{So}¿¡]+$/u;
@@ -11,25 +14,13 @@ const HAS_CONTENT = /[\p{L}\p{N}\p{ExtPict}]/u;
 const PAUSE = 1;
 
 /** Finds the words of a text: between spaces, and with a dictionary where a script has no spaces. */
-export function findWords(text: string): TextRange[] {
-  const pieces = Array.from(text.matchAll(/\S+/gu)).flatMap(({ index, 0: token }) =>
-    HAS_UNSPACED_WORDS.test(token) ? segmentsOf(token, index) : [{ from: index, to: index + token.length }],
-  );
-  return withPunctuation(text, pieces);
-}
-
-function segmentsOf(token: string, offset: number): TextRange[] {
-  return Array.from(wordSegmenter.segment(token), ({ segment, index }) => ({
-    from: offset + index,
-    to: offset + index + segment.length,
-  }));
-}
-
-/** Punctuation isn't spoken. It belongs to the word before it; brackets that open and dashes to the word after it. */
-function withPunctuation(text: string, pieces: readonly TextRange[]): TextRange[] {
+export function* findWords(text: string): Steps<TextRange[]> {
+  // Punctuation isn't spoken. It belongs to the word before it; brackets that open and dashes to the word after it.
   const words: { from: number; to: number }[] = [];
   let pending: number | undefined;
-  for (const { from, to } of pieces) {
+  for (const { from, to } of piecesOf(text)) {
+    yield;
+    if (words.length > MAX_WORDS) break;
     const piece = text.slice(from, to);
     const previous = words.at(-1);
     if (HAS_CONTENT.test(piece)) {
@@ -45,12 +36,28 @@ function withPunctuation(text: string, pieces: readonly TextRange[]): TextRange[
   return words;
 }
 
-export function estimateWords(text: string, start: number, end: number): TimedWord[] {
-  return shareTime(text, findWords(text), start, end);
+function* piecesOf(text: string): Generator<TextRange> {
+  for (const { index: from, 0: token } of text.matchAll(/\S+/gu)) {
+    if (!HAS_UNSPACED_WORDS.test(token)) yield { from, to: from + token.length };
+    else {
+      for (const { segment, index } of segmentsIn(token, wordSegmenter, WORDS)) {
+        yield { from: from + index, to: from + index + segment.length };
+      }
+    }
+  }
 }
 
-export function shareTime(text: string, ranges: readonly TextRange[], start: number, end: number): TimedWord[] {
-  const lengths = ranges.map(({ from, to }) => countGraphemes(text.slice(from, to)) + PAUSE);
+/** At most one word more than captions can have. */
+export function* estimateWords(text: string, start: number, end: number): Steps<TimedWord[]> {
+  return yield* shareTime(text, yield* findWords(text), start, end);
+}
+
+export function* shareTime(text: string, ranges: readonly TextRange[], start: number, end: number): Steps<TimedWord[]> {
+  const lengths: number[] = [];
+  for (const { from, to } of ranges) {
+    lengths.push((yield* countingGraphemes(text.slice(from, to))) + PAUSE);
+    yield;
+  }
   const total = lengths.reduce((sum, length) => sum + length, 0);
   let before = 0;
   const timeAt = (length: number): number => toMilliseconds(start + ((end - start) * length) / total);
@@ -64,6 +71,7 @@ export function shareTime(text: string, ranges: readonly TextRange[], start: num
 }
 
 /** Returns true if a text is at most one word, as its script has them. */
-export function isSingleWord(text: string): boolean {
-  return graphemes(text).length > 0 && findWords(text.trim()).length <= 1;
+export function* isSingleWord(text: string): Steps<boolean> {
+  if (text === '' || text.length > MAX_TEXT_BYTES) return false;
+  return (yield* findWords(text.trim())).length <= 1;
 }

@@ -1,6 +1,8 @@
 // Makes the text of a caption out of words. Where the input has the text that the words are from, it decides about spaces and
 // punctuation. Otherwise spaces in the input do, and otherwise the scripts of both words.
 
+import { atOnce } from '../../primitives/slices.ts';
+import type { Steps } from '../../primitives/steps.ts';
 import { cleanText } from '../clean.ts';
 
 /** A word of the input. */
@@ -68,45 +70,51 @@ function isSpacedInput(words: readonly InputWord[]): boolean {
 }
 
 /** Returns for each entry whether it is a part of the word before it: punctuation, or what the input writes without a space. */
-export function partsOfWords(words: readonly InputWord[]): boolean[] {
+export function* partsOfWords(words: readonly InputWord[]): Steps<boolean[]> {
   const isDecided = isSpacedInput(words);
-  return words.map(({ text, hasSpace }, index) => {
+  const areParts: boolean[] = [];
+  for (const [index, { text, hasSpace }] of words.entries()) {
+    yield;
     const before = words[index - 1];
-    if (before === undefined || hasSpace) return false;
-    return PUNCTUATION_ONLY.test(text) || (isDecided && needsSpace(before.text, text));
-  });
+    const canBePart = before !== undefined && !hasSpace;
+    areParts.push(canBePart && (PUNCTUATION_ONLY.test(text) || (isDecided && needsSpace(before.text, text))));
+  }
+  return areParts;
 }
 
-export function joinWords(words: readonly InputWord[]): JoinedText {
+export function* joinWords(words: readonly InputWord[]): Steps<JoinedText> {
   const isDecided = isSpacedInput(words);
   let text = '';
-  const ranges = words.map(({ text: word, hasSpace }, index) => {
+  const ranges: TextRange[] = [];
+  for (const [index, { text: word, hasSpace }] of words.entries()) {
+    yield;
     const isSpaced = hasSpace || (!isDecided && needsSpace(words[index - 1]?.text ?? '', word));
     if (index > 0 && isSpaced) text += ' ';
     const from = text.length;
     text += word;
-    return { from, to: text.length };
-  });
+    ranges.push({ from, to: text.length });
+  }
   return { text, ranges };
 }
 
 /** Finds the words in their text. Undefined where they differ in more than punctuation. */
-export function alignWords(text: string, words: readonly InputWord[]): JoinedText | undefined {
+export function* alignWords(text: string, words: readonly InputWord[]): Steps<JoinedText | undefined> {
   const found: { from: number; to: number }[] = [];
   let cursor = 0;
   for (const { text: wanted } of words) {
+    yield;
     const at = text.indexOf(wanted, cursor);
     if (at < 0 || LETTER_OR_DIGIT.test(text.slice(cursor, at))) return undefined;
     found.push({ from: at, to: at + wanted.length });
     cursor = at + wanted.length;
   }
   if (found.length === 0 || LETTER_OR_DIGIT.test(text.slice(cursor))) return undefined;
-  shareGaps(text, found);
+  yield* shareGaps(text, found);
   return { text, ranges: found };
 }
 
 /** Punctuation between two words belongs to the one that it touches, and otherwise to the first. */
-function shareGaps(text: string, found: { from: number; to: number }[]): void {
+function* shareGaps(text: string, found: { from: number; to: number }[]): Steps<void> {
   const [first, last] = [found[0], found.at(-1)];
   if (!first || !last) return;
   first.from = text.length - text.trimStart().length;
@@ -114,10 +122,11 @@ function shareGaps(text: string, found: { from: number; to: number }[]): void {
   for (const [index, next] of found.entries()) {
     const before = found[index - 1];
     if (!before) continue;
+    yield;
     const gap = text.slice(before.to, next.from);
     const parts = /^(?<left>\S*)(?<space>\s(?:.*\s)?)?(?<right>\S*)$/su.exec(gap)?.groups;
     const { left = '', space = '', right = '' } = parts ?? {};
-    const opening = space === '' ? (/[\p{Ps}\p{Pi}¿¡]+$/u.exec(left)?.[0] ?? '') : '';
+    const opening = space === '' ? openingAtEnd(left) : '';
     // Punctuation between two spaces, such as a dash, belongs to the first word.
     const middle = space.trim() === '' ? '' : space.trimEnd();
     before.to += left.length - opening.length + middle.length;
@@ -125,13 +134,31 @@ function shareGaps(text: string, found: { from: number; to: number }[]): void {
   }
 }
 
+function openingAtEnd(text: string): string {
+  let from = text.length;
+  while (from > 0 && ENDS_WITH_OPENING.test(text.charAt(from - 1))) from -= 1;
+  return text.slice(from);
+}
+
 /** Cleans a text of any length, word by word. Line breaks stay. */
 export function cleanLongText(text: string): string {
-  return text
-    .split(/(\s+)/u)
-    .map((part, index) => (index % 2 === 0 ? cleanText(part) : part.includes('\n') ? '\n' : ' '))
-    .join('')
-    .trim();
+  return atOnce(cleaningLongText(text));
+}
+
+export function* cleaningLongText(text: string): Steps<string> {
+  let cleaned = '';
+  let from = 0;
+  for (const { index, 0: space } of text.matchAll(/\s+/gu)) {
+    cleaned += cleanPart(text.slice(from, index));
+    cleaned += space.includes('\n') ? '\n' : ' ';
+    from = index + space.length;
+    yield;
+  }
+  return (cleaned + cleanPart(text.slice(from))).trim();
+}
+
+function cleanPart(text: string): string {
+  return PLAIN_WORD.test(text) ? text : cleanText(text);
 }
 
 /** A word can have spaces inside, such as "New York". */

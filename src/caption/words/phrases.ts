@@ -2,6 +2,8 @@
 // pages when its lines are known.
 
 import { must } from '../../primitives/must.ts';
+import type { Steps } from '../../primitives/steps.ts';
+import { SENTENCES, segmentsIn } from '../segments.ts';
 import { MIN_PAUSE, sliceWords, type TimedWord, toMilliseconds, type WordedText } from './timed-words.ts';
 
 /** How long the last word before a pause stays. */
@@ -11,8 +13,7 @@ const sentenceSegmenter = new Intl.Segmenter('und', { granularity: 'sentence' })
 /** A period after these doesn't end a sentence: initials, titles and common abbreviations. */
 const ABBREVIATION =
   /^[\p{Ps}\p{Pi}"']*(?:\p{Lu}|(?:\p{L}\.)+\p{L}|Mr|Mrs|Ms|Mx|Dr|Prof|St|Sr|Jr|Mt|Ft|Rev|Gen|Col|Capt|Lt|Sgt|Gov|Sen|Rep|vs|etc|approx|No|Nr|Hr|Fr|Bd|Art|Sra|Srta|Dra|Mme|Mlle|Dott|Sig|bzw|ca|usw|resp)\.$/u;
-/** In Greek, a semicolon is a question mark. */
-const GREEK_QUESTION = /\p{Script=Greek}.*;$/su;
+const GREEK = /\p{Script=Greek}/u;
 const ENDS_CLAUSE = /[\p{Terminal_Punctuation}\p{Pd}\u2026][\p{Pe}\p{Pf}\p{Pi}"']*$/u;
 
 /** A phrase with the time at which its last page ends. */
@@ -22,16 +23,23 @@ interface Phrase extends WordedText {
 }
 
 /** The indexes of words after which a sentence ends. */
-function sentenceEnds({ text, words }: WordedText): Set<number> {
+function* sentenceEnds({ text, words }: WordedText): Steps<Set<number>> {
   const ends = new Set<number>();
-  const starts = Array.from(sentenceSegmenter.segment(text.replaceAll('\n', ' ')), ({ index }) => index);
+  const starts: number[] = [];
+  for (const { index } of segmentsIn(text.replaceAll('\n', ' '), sentenceSegmenter, SENTENCES)) {
+    starts.push(index);
+    yield;
+  }
   let next = 0;
   for (const [index, { from, to }] of words.entries()) {
+    yield;
     const word = text.slice(from, to);
     const limit = words[index + 1]?.from ?? text.length;
     while ((starts[next] ?? Number.POSITIVE_INFINITY) < to) next += 1;
     const isBoundary = (starts[next] ?? Number.POSITIVE_INFINITY) <= limit;
-    if ((isBoundary && !ABBREVIATION.test(word)) || GREEK_QUESTION.test(word)) ends.add(index);
+    // In Greek, a semicolon is a question mark.
+    const isGreekQuestion = word.endsWith(';') && GREEK.test(word);
+    if ((isBoundary && !ABBREVIATION.test(word)) || isGreekQuestion) ends.add(index);
   }
   return ends;
 }
@@ -43,15 +51,16 @@ export function endsClause({ text, words }: WordedText, index: number): boolean 
 }
 
 /** Splits timed words into phrases. A phrase is shown until the next one starts, unless there is a pause. */
-export function phrasesOf(worded: WordedText): Phrase[] {
+export function* phrasesOf(worded: WordedText): Steps<Phrase[]> {
   const { words } = worded;
-  const sentences = sentenceEnds(worded);
+  const sentences = yield* sentenceEnds(worded);
   const phrases: Phrase[] = [];
   let first = 0;
   for (const [index, word] of words.entries()) {
     const next = words[index + 1];
     const hasPause = next === undefined || isPause(word, next);
     if (!hasPause && !sentences.has(index)) continue;
+    yield;
     const end = hasPause ? toMilliseconds(word.end + LINGER) : next.start;
     const start = must(words[first], 'the first word').start;
     phrases.push({ ...sliceWords(worded, first, index + 1), start, end: Math.max(end, start) });

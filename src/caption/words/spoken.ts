@@ -2,6 +2,7 @@
 // get a fault, it is repaired: times outside the video or out of order, and words that are too long. What was probably not said
 // is left out. Every text has a limit, and every step takes time in proportion to the response.
 
+import { atOnce } from '../../primitives/slices.ts';
 import { isBlank } from '../clean.ts';
 import { graphemes } from '../graphemes.ts';
 import { findWords } from './estimate.ts';
@@ -174,10 +175,10 @@ class TranscriptReader {
     const text = withoutSounds(segment.text);
     const isSilent = heard.every((word) => !isTimed(word)) && isTimed(segment) && !this.#isAudible(segment);
     if (this.#invented.has(segment) || isSilent) {
-      this.#uncertain += Math.max(heard.length, findWords(text).length);
+      this.#uncertain += Math.max(heard.length, atOnce(findWords(text)).length);
       return undefined;
     }
-    if (heard.length === 0) this.#count(findWords(text).length);
+    if (heard.length === 0) this.#count(atOnce(findWords(text)).length);
     const read = this.#read(heard, text, () => false);
     if (heard.length > 0 && read.words.length === 0) return undefined;
     const first = read.words.find(isTimed)?.start;
@@ -194,12 +195,12 @@ class TranscriptReader {
   ): { readonly text?: string; readonly words: readonly SpokenWord[] } {
     const cleaned = inOrder(heard).flatMap((word) => this.#clean(word));
     const inputs = cleaned.map(({ visible, hasSpace }) => ({ text: visible, hasSpace }));
-    this.#count(partsOfWords(inputs).filter((isPart) => !isPart).length);
+    this.#count(atOnce(partsOfWords(inputs)).filter((isPart) => !isPart).length);
     const isKept = cleaned.map(({ word }) => !isTimed(word) || (!isInvented(middleOf(word)) && this.#isAudible(word)));
     const dropped = isKept.filter((kept) => !kept).length;
     this.#uncertain += dropped;
     // Punctuation is only in the text, so the words that stay take theirs along.
-    const aligned = dropped > 0 && text !== '' ? alignWords(text, inputs) : undefined;
+    const aligned = dropped > 0 && text !== '' ? atOnce(alignWords(text, inputs)) : undefined;
     let latest = 0;
     const words = cleaned.flatMap(({ word, visible, hasSpace }, index): SpokenWord[] => {
       if (!isKept[index]) return [];
@@ -289,7 +290,7 @@ function inventedIn(segments: readonly HeardSegment[]): ReadonlySet<HeardSegment
 
 function withWords(segment: SpokenSegment): SpokenSegment {
   if (segment.words) return segment;
-  const words = findWords(segment.text).map(({ from, to }) => ({ text: ` ${segment.text.slice(from, to)}` }));
+  const words = atOnce(findWords(segment.text)).map(({ from, to }) => ({ text: ` ${segment.text.slice(from, to)}` }));
   return { ...segment, words };
 }
 

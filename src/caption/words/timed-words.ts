@@ -1,7 +1,8 @@
 // The words of a caption with their times. A word is a range of the caption's text, so the text stays the only definition of
 // what is shown, and shaping never sees the words.
 
-import { graphemes } from '../graphemes.ts';
+import type { Steps } from '../../primitives/steps.ts';
+import { eachGrapheme } from '../graphemes.ts';
 
 export const MAX_WORDS = 3_000;
 export const MAX_WORD_GRAPHEMES = 60;
@@ -33,10 +34,10 @@ export function inOrder(words: readonly TimedWord[]): TimedWord[] {
     const previous = starts.at(-1);
     starts.push(previous === undefined ? start : Math.max(start, toMilliseconds(previous + MIN_STEP)));
   }
-  return words.map((word, index) => {
-    const start = starts[index] ?? word.start;
+  return words.map(({ from, to, start: own, end }, index) => {
+    const start = starts[index] ?? own;
     const next = starts[index + 1] ?? Number.POSITIVE_INFINITY;
-    return { ...word, start, end: Math.min(Math.max(word.end, start), next) };
+    return { from, to, start, end: Math.min(Math.max(end, start), next) };
   });
 }
 
@@ -83,9 +84,9 @@ const JOINS_NEXT =
 const PLAIN = /^[\s!-~\u00a0-\u02ff]*$/u;
 
 /** Moves boundaries inside a cluster to its end. A word that loses all of its text this way is left out. */
-export function atClusters({ text, words }: WordedText): TimedWord[] {
+export function* atClusters({ text, words }: WordedText): Steps<TimedWord[]> {
   if (PLAIN.test(text)) return [...words];
-  const edges = clusterEdges(text);
+  const edges = yield* clusterEdges(text);
   let index = 0;
   const edgeAfter = (at: number): number => {
     while ((edges[index] ?? text.length) < at) index += 1;
@@ -96,10 +97,11 @@ export function atClusters({ text, words }: WordedText): TimedWord[] {
     .filter(({ from, to }) => from < to);
 }
 
-function clusterEdges(text: string): number[] {
+function* clusterEdges(text: string): Steps<number[]> {
   const edges = [0];
   let at = 0;
-  for (const cluster of graphemes(text)) {
+  for (const { segment: cluster } of eachGrapheme(text)) {
+    yield;
     at += cluster.length;
     const isJoined = JOINS_NEXT.test(cluster) && /^[\p{L}\p{M}]/u.test(text.slice(at, at + 2));
     if (!isJoined) edges.push(at);

@@ -1,7 +1,8 @@
 // The tokens of whisper.cpp (`--output-json-full`), which are parts of words.
 
+import type { Steps } from '../../primitives/steps.ts';
 import { isBlank } from '../clean.ts';
-import { isObject, type ReadWord, type Times } from './entries.ts';
+import { countEntries, type EntryReader, isObject, type ReadWord, type Times } from './entries.ts';
 import { cleanWord } from './joining.ts';
 import { toMilliseconds } from './timed-words.ts';
 
@@ -11,11 +12,12 @@ const MARKER = /^\[_.*\]$/u;
 const REPLACEMENT = '\ufffd';
 
 /** Undefined where there are none, or where the text can't be told from them. */
-export function readTokens(value: unknown, segment: Times): ReadWord[] | undefined {
-  if (!Array.isArray(value)) return undefined;
+export function* readTokens(value: unknown, segment: Times, reader: EntryReader): Steps<ReadWord[] | undefined> {
+  if (!Array.isArray(value) || !countEntries(value, reader)) return undefined;
   const words: ReadWord[] = [];
   let latest = segment.start;
   for (const token of value as readonly unknown[]) {
+    yield;
     const text = isObject(token) ? token['text'] : undefined;
     if (typeof text !== 'string' || text.includes(REPLACEMENT)) return undefined;
     const word = cleanWord(text);

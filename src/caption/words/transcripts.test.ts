@@ -3,6 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { FieldFault } from '../../errors.ts';
 import { must } from '../../primitives/must.ts';
+import { atOnce } from '../../primitives/slices.ts';
 import { readTranscript } from './transcripts.ts';
 
 const GUIDE = readFileSync(path.join(import.meta.dirname, '../../../docs/guides/word-captions.md'), 'utf8');
@@ -23,7 +24,7 @@ interface Read {
 
 function read(value: unknown): Read {
   const faults: FieldFault[] = [];
-  const transcript = readTranscript(value, faults);
+  const transcript = atOnce(readTranscript(value, faults));
   const cues = transcript?.cues ?? [];
   return {
     texts: cues.map(({ text }) => text),
@@ -175,7 +176,7 @@ describe('a fault', () => {
 
   it('of an unknown shape lists the known ones', () => {
     const faults: FieldFault[] = [];
-    readTranscript({ monologues: [] }, faults);
+    atOnce(readTranscript({ monologues: [] }, faults));
     expect(faults[0]?.detail).toMatch(/Deepgram.*whisper\.cpp.*OpenAI.*ElevenLabs.*AssemblyAI/su);
   });
 });

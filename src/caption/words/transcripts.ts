@@ -2,6 +2,8 @@
 // and all become cues with words. A new shape is one entry of the table.
 
 import type { FieldFault } from '../../errors.ts';
+import type { Steps } from '../../primitives/steps.ts';
+import { MAX_CUE_LENGTH, MAX_CUES } from '../overlay.ts';
 import { typeName } from '../quote.ts';
 import { shareTime, isSingleWord } from './estimate.ts';
 import {
@@ -14,7 +16,7 @@ import {
   report,
   type Times,
 } from './entries.ts';
-import { alignWords, cleanLongText, joinWords, needsSpace, partsOfWords } from './joining.ts';
+import { alignWords, cleaningLongText, joinWords, needsSpace, partsOfWords } from './joining.ts';
 import { readTokens } from './tokens.ts';
 import { atClusters, inOrder, type TimedWord } from './timed-words.ts';
 
@@ -42,7 +44,7 @@ export interface Transcript {
 interface Shape {
   readonly example: string;
   /** Undefined where the value has another shape. */
-  readonly read: (value: unknown, reader: EntryReader) => Transcript | undefined;
+  readonly read: (value: unknown, reader: EntryReader) => Steps<Transcript | undefined>;
 }
 
 const POINTER = '#/captions';
@@ -59,12 +61,12 @@ const SHAPES: readonly Shape[] = [
 ];
 
 /** Undefined, with a fault, for an unknown shape. */
-export function readTranscript(value: unknown, faults: FieldFault[]): Transcript | undefined {
+export function* readTranscript(value: unknown, faults: FieldFault[]): Steps<Transcript | undefined> {
   // Only AssemblyAI has this key, and times in milliseconds with it.
   const isAssemblyAi = isObject(value) && typeof value['audio_duration'] === 'number';
-  const reader: EntryReader = { faults, perSecond: isAssemblyAi ? 1_000 : 1 };
+  const reader: EntryReader = { faults, count: { entries: 0 }, perSecond: isAssemblyAi ? 1_000 : 1 };
   for (const { read } of SHAPES) {
-    const transcript = read(value, reader);
+    const transcript = yield* read(value, reader);
     if (transcript) return transcript;
   }
   const known = SHAPES.map(({ example }) => example).join('; ');
@@ -76,16 +78,28 @@ export function readTranscript(value: unknown, faults: FieldFault[]): Transcript
   return undefined;
 }
 
-function readCues(value: unknown, reader: EntryReader): Transcript | undefined {
+function* readCues(value: unknown, reader: EntryReader): Steps<Transcript | undefined> {
   if (!Array.isArray(value)) return undefined;
   const entries: readonly unknown[] = value;
   if (entries.some((entry) => isObject(entry) && ('word' in entry || 'punctuated_word' in entry))) {
-    return speechOf([{ words: readWords(entries, POINTER, reader), pointer: POINTER }]);
+    return yield* speechOf([{ words: yield* readWords(entries, POINTER, reader), pointer: POINTER }]);
   }
-  return { cues: entries.flatMap((entry, index) => readCue(entry, `${POINTER}/${index}`, reader)), isSpeech: false };
+  return { cues: yield* readCueList(entries, POINTER, reader), isSpeech: false };
 }
 
-function readCue(entry: unknown, pointer: string, reader: EntryReader): ReadCue[] {
+function* readCueList(entries: readonly unknown[], pointer: string, reader: EntryReader): Steps<ReadCue[]> {
+  if (entries.length > MAX_CUES) {
+    report(reader, POINTER, `Captions can have at most ${MAX_CUES} cues; got ${entries.length}.`);
+  }
+  const cues: ReadCue[] = [];
+  for (const [index, entry] of entries.slice(0, MAX_CUES).entries()) {
+    cues.push(...(yield* readCue(entry, `${pointer}/${index}`, reader)));
+    yield;
+  }
+  return cues;
+}
+
+function* readCue(entry: unknown, pointer: string, reader: EntryReader): Steps<ReadCue[]> {
   if (!isObject(entry)) {
     report(reader, pointer, `A cue must be an object with text, start and end; got ${typeName(entry)}.`);
     return [];
@@ -93,7 +107,7 @@ function readCue(entry: unknown, pointer: string, reader: EntryReader): ReadCue[
   const times = readTimes(entry, pointer, reader);
   if (times && times.end === times.start)
     report(reader, `${pointer}/end`, `It must end after its start at ${times.start} s.`);
-  const words = wordsIn(entry, pointer, reader);
+  const words = yield* wordsIn(entry, pointer, reader);
   const { text } = entry;
   if (typeof text !== 'string' && words === undefined) {
     report(
@@ -103,15 +117,15 @@ function readCue(entry: unknown, pointer: string, reader: EntryReader): ReadCue[
     );
     return [];
   }
-  return times ? [cueOf({ text, words, times, pointer })] : [];
+  return times ? [yield* cueOf({ text, words, times, pointer })] : [];
 }
 
 /** Undefined where the entry has no list of words. */
-function wordsIn(entry: JsonObject, pointer: string, reader: EntryReader): readonly ReadWord[] | undefined {
+function* wordsIn(entry: JsonObject, pointer: string, reader: EntryReader): Steps<readonly ReadWord[] | undefined> {
   const { words } = entry;
   if (words === undefined || words === null) return undefined;
   if (Array.isArray(words))
-    return words.length === 0 ? undefined : readWords(words, `${pointer}/words`, reader, hasTimes(entry));
+    return words.length === 0 ? undefined : yield* readWords(words, `${pointer}/words`, reader, hasTimes(entry));
   report(reader, `${pointer}/words`, `Words must be an array; got ${typeName(words)}.`);
   return undefined;
 }
@@ -120,7 +134,7 @@ function hasTimes({ start, end }: JsonObject): boolean {
   return typeof start === 'number' && typeof end === 'number';
 }
 
-function readSegments(value: unknown, reader: EntryReader): Transcript | undefined {
+function* readSegments(value: unknown, reader: EntryReader): Steps<Transcript | undefined> {
   if (!isObject(value) || !Array.isArray(value['segments'])) return undefined;
   const segments: readonly unknown[] = value['segments'];
   const hasWords = segments.some(
@@ -128,69 +142,90 @@ function readSegments(value: unknown, reader: EntryReader): Transcript | undefin
   );
   // OpenAI has the words beside the segments.
   if (!hasWords && Array.isArray(value['words']) && value['words'].length > 0) return undefined;
-  const pointerOf = (index: number): string => `${POINTER}/segments/${index}`;
   const language = languageOf(value);
   if (!hasWords) {
-    const cues = segments.flatMap((segment, index) => readCue(segment, pointerOf(index), reader));
-    return { cues, isSpeech: false, ...language };
+    return { cues: yield* readCueList(segments, `${POINTER}/segments`, reader), isSpeech: false, ...language };
   }
-  const parts = segments.flatMap((segment, index): SpeechPart[] => {
+  const parts: SpeechPart[] = [];
+  for (const [index, segment] of segments.entries()) {
+    yield;
+    const pointer = `${POINTER}/segments/${index}`;
     if (!isObject(segment)) {
-      report(reader, pointerOf(index), `A segment must be an object with words; got ${typeName(segment)}.`);
-      return [];
+      report(reader, pointer, `A segment must be an object with words; got ${typeName(segment)}.`);
+      continue;
     }
-    const words = wordsIn(segment, pointerOf(index), reader);
-    const times = hasTimes(segment) ? readTimes(segment, pointerOf(index), reader) : undefined;
-    return words === undefined ? [] : [{ text: segment['text'], words, times, pointer: pointerOf(index) }];
-  });
-  return { ...speechOf(parts), ...language };
+    const words = yield* wordsIn(segment, pointer, reader);
+    const times = hasTimes(segment) ? readTimes(segment, pointer, reader) : undefined;
+    if (words !== undefined) parts.push({ text: segment['text'], words, times, pointer });
+  }
+  return { ...(yield* speechOf(parts)), ...language };
 }
 
-function readFlatWords(value: unknown, reader: EntryReader): Transcript | undefined {
+function* readFlatWords(value: unknown, reader: EntryReader): Steps<Transcript | undefined> {
   if (!isObject(value) || !Array.isArray(value['words'])) return undefined;
-  const words = readWords(value['words'], `${POINTER}/words`, reader);
-  return { ...speechOf([{ text: value['text'], words, pointer: `${POINTER}/words` }]), ...languageOf(value) };
+  const words = yield* readWords(value['words'], `${POINTER}/words`, reader);
+  const part = { text: value['text'], words, pointer: `${POINTER}/words` };
+  return { ...(yield* speechOf([part])), ...languageOf(value) };
 }
 
-function readDeepgram(value: unknown, reader: EntryReader): Transcript | undefined {
+function* readDeepgram(value: unknown, reader: EntryReader): Steps<Transcript | undefined> {
   const channel = at(at(at(value, 'results'), 'channels'), 0);
   const alternative = at(at(channel, 'alternatives'), 0);
   const words = at(alternative, 'words');
   if (!isObject(alternative) || !Array.isArray(words)) return undefined;
   const pointer = `${POINTER}/results/channels/0/alternatives/0/words`;
-  const part = { text: alternative['transcript'], words: readWords(words, pointer, reader), pointer };
-  return { ...speechOf([part]), language: at(channel, 'detected_language') };
+  const part = { text: alternative['transcript'], words: yield* readWords(words, pointer, reader), pointer };
+  return { ...(yield* speechOf([part])), language: at(channel, 'detected_language') };
 }
 
-function readWhisperCpp(value: unknown, reader: EntryReader): Transcript | undefined {
+function* readWhisperCpp(value: unknown, reader: EntryReader): Steps<Transcript | undefined> {
   if (!isObject(value) || !Array.isArray(value['transcription'])) return undefined;
   const entries: readonly unknown[] = value['transcription'];
   const inMilliseconds = { ...reader, perSecond: 1_000 };
   const language = { language: at(value['result'], 'language') };
-  const read = entries.flatMap((entry, index) => {
+  const read: WhisperEntry[] = [];
+  for (const [index, entry] of entries.entries()) {
+    yield;
     const pointer = `${POINTER}/transcription/${index}`;
     const offsets = at(entry, 'offsets');
     if (!isObject(entry) || !isObject(offsets) || typeof entry['text'] !== 'string') {
       report(reader, pointer, 'An entry of "transcription" needs "text", and "offsets" with "from" and "to".');
-      return [];
+      continue;
     }
     const times = readTimes({ start: offsets['from'], end: offsets['to'] }, `${pointer}/offsets`, inMilliseconds);
-    const tokens = times && readTokens(entry['tokens'], times);
-    return times ? [{ text: entry['text'], times, tokens, pointer }] : [];
-  });
+    if (times === undefined) continue;
+    read.push({ text: entry['text'], times, tokens: yield* readTokens(entry['tokens'], times, reader), pointer });
+  }
   if (read.length > 0 && read.every(({ tokens }) => tokens !== undefined)) {
-    return { ...speechOf(read.map(({ tokens = [], ...part }) => ({ ...part, words: tokens }))), ...language };
+    return { ...(yield* speechOf(read.map(({ tokens = [], ...part }) => ({ ...part, words: tokens })))), ...language };
   }
   // With --max-len 1, every entry is a word.
-  if (read.length > 1 && read.every(({ text }) => isSingleWord(text))) {
+  if (read.length > 1 && (yield* areSingleWords(read))) {
     const entriesAsWords = read.map(({ text, times }) => ({ text, start: times.start, end: times.end }));
-    const words = readWords(entriesAsWords, `${POINTER}/transcription`, reader);
-    return { ...speechOf([{ words, pointer: `${POINTER}/transcription` }]), ...language };
+    const words = yield* readWords(entriesAsWords, `${POINTER}/transcription`, reader);
+    return { ...(yield* speechOf([{ words, pointer: `${POINTER}/transcription` }])), ...language };
   }
-  const cues = read
-    .filter(({ times }) => times.end > times.start)
-    .map(({ text, times, pointer }) => cueOf({ text, words: undefined, times, pointer }));
+  const cues: ReadCue[] = [];
+  for (const { text, times, pointer } of read.filter((entry) => entry.times.end > entry.times.start)) {
+    cues.push(yield* cueOf({ text, words: undefined, times, pointer }));
+    if (cues.length > MAX_CUES) {
+      report(reader, POINTER, `Captions can have at most ${MAX_CUES} cues; got more.`);
+      break;
+    }
+  }
   return { cues, isSpeech: false, ...language };
+}
+
+interface WhisperEntry {
+  readonly text: string;
+  readonly times: Times;
+  readonly tokens: readonly ReadWord[] | undefined;
+  readonly pointer: string;
+}
+
+function* areSingleWords(entries: readonly WhisperEntry[]): Steps<boolean> {
+  for (const { text } of entries) if (!(yield* isSingleWord(text))) return false;
+  return true;
 }
 
 function at(value: unknown, key: string | number): unknown {
@@ -210,15 +245,17 @@ interface SpeechPart {
 }
 
 /** Joins the parts of a transcript, whose limits are not those of sentences. */
-function speechOf(parts: readonly SpeechPart[]): Transcript {
-  const cues = parts.filter(({ words }) => words.length > 0).map(cueOf);
+function* speechOf(parts: readonly SpeechPart[]): Steps<Transcript> {
+  const cues: ReadCue[] = [];
+  for (const part of parts) if (part.words.length > 0) cues.push(yield* cueOf(part));
   let text = '';
   const words: TimedWord[] = [];
   for (const cue of cues) {
+    yield;
     if (text !== '' && needsSpace(text, cue.text)) text += ' ';
     const offset = text.length;
     text += cue.text;
-    words.push(...(cue.words ?? []).map((word) => ({ ...word, from: word.from + offset, to: word.to + offset })));
+    for (const word of cue.words ?? []) words.push({ ...word, from: word.from + offset, to: word.to + offset });
   }
   const ordered = inOrder(words);
   const [first, last] = [ordered[0], ordered.at(-1)];
@@ -234,13 +271,20 @@ interface CueParts extends Pick<SpeechPart, 'text' | 'times' | 'pointer'> {
   readonly words: readonly ReadWord[] | undefined;
 }
 
-function cueOf({ text: given, words: entries, times, pointer }: CueParts): ReadCue {
-  const text = typeof given === 'string' ? cleanLongText(given) : '';
-  const read = entries && wholeWords(entries);
-  if (read === undefined || read.length === 0) return { text, start: 0, end: 0, ...times, pointer };
-  const joined = (text === '' ? undefined : alignWords(text, read)) ?? joinWords(read);
-  const timed = withTimes(joined.ranges, read, joined.text, times);
-  const words = atClusters({ text: joined.text, words: timed });
+function* cueOf({ text: given, words: entries, times, pointer }: CueParts): Steps<ReadCue> {
+  const sent = typeof given === 'string' ? given : '';
+  // Words can do without their text.
+  const isTooLong = sent.length > MAX_CUE_LENGTH;
+  const text = isTooLong ? '' : yield* cleaningLongText(sent);
+  const read = entries && (yield* wholeWords(entries));
+  if (read === undefined || read.length === 0) {
+    const problem = isTooLong && { problem: `It has more than ${MAX_CUE_LENGTH} characters.` };
+    return { text, start: 0, end: 0, ...times, pointer, ...problem };
+  }
+  const aligned = text === '' ? undefined : yield* alignWords(text, read);
+  const joined = aligned ?? (yield* joinWords(read));
+  const timed = yield* withTimes(joined.ranges, read, joined.text, times);
+  const words = yield* atClusters({ text: joined.text, words: timed });
   const [first, last] = [words[0], words.at(-1)];
   const own = times ?? { start: first?.start ?? 0, end: last?.end ?? 0 };
   const estimated = read.some((word) => word.times === undefined) && ({ isEstimated: true } as const);
@@ -248,8 +292,8 @@ function cueOf({ text: given, words: entries, times, pointer }: CueParts): ReadC
 }
 
 /** Some services split words, such as "That" and "'s". */
-function wholeWords(entries: readonly ReadWord[]): ReadWord[] {
-  const areParts = partsOfWords(entries);
+function* wholeWords(entries: readonly ReadWord[]): Steps<ReadWord[]> {
+  const areParts = yield* partsOfWords(entries);
   const words: ReadWord[] = [];
   for (const [index, entry] of entries.entries()) {
     const before = words.at(-1);
@@ -264,12 +308,12 @@ function joinedTimes({ times: one }: ReadWord, { times: other }: ReadWord): Time
 }
 
 /** Words without times share what their neighbors leave. */
-function withTimes(
+function* withTimes(
   ranges: readonly { readonly from: number; readonly to: number }[],
   read: readonly ReadWord[],
   text: string,
   times: Times | undefined,
-): TimedWord[] {
+): Steps<TimedWord[]> {
   const words: TimedWord[] = [];
   for (let index = 0; index < ranges.length; ) {
     let end = index;
@@ -277,7 +321,7 @@ function withTimes(
     if (end > index) {
       const after = read[end]?.times?.start ?? times?.end ?? 0;
       const before = Math.min(words.at(-1)?.end ?? times?.start ?? 0, after);
-      words.push(...shareTime(text, ranges.slice(index, end), before, after));
+      words.push(...(yield* shareTime(text, ranges.slice(index, end), before, after)));
     }
     const [range, own] = [ranges[end], read[end]?.times];
     if (range && own) words.push({ ...range, ...own });

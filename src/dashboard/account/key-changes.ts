@@ -46,8 +46,8 @@ export function readKeyForm(fields: FormFields): KeyForm {
 export function checkKeyForm({ name, origins }: KeyForm): CheckedKeyForm {
   const cleaned = name.replaceAll(/\p{Cc}/gu, ' ').trim();
   const lines = origins.split(/[\s,]+/u).filter((line) => line !== '');
-  const parsed = lines.map((line) => parseOrigin(line));
-  const invalid = lines.filter((_, index) => parsed[index] === undefined);
+  const parsed = lines.slice(0, MAX_ORIGINS).map((line) => parseOrigin(line));
+  const invalid = lines.slice(0, MAX_ORIGINS).filter((_, index) => parsed[index] === undefined);
   const faults = {
     ...(cleaned === '' && { name: 'Name this key so you can recognize it later.' }),
     ...(Array.from(cleaned).length > MAX_NAME && { name: `Use up to ${MAX_NAME} characters.` }),

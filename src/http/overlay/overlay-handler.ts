@@ -98,7 +98,7 @@ async function parse(dependencies: HandlerDependencies, context: OverlayContext,
   const { fetcher, styles } = dependencies;
   const { caller } = context;
   const read = await styles.resolve(caller.accountId, readForm(upload));
-  const parsed = parseRequest(read, await urlPolicyFor(dependencies, caller, fetcher.policy, [read]));
+  const parsed = await parseRequest(read, await urlPolicyFor(dependencies, caller, fetcher.policy, [read]));
   context.type = requestTypeOf(parsed);
   dependencies.speechCaptions.assertAvailable(caller, parsed);
   return { read, parsed };

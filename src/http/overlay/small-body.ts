@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FormField } from '../../caption/field-reader.ts';
 import { pointerTo } from '../../caption/quote.ts';
 import { AppError, type FieldFault } from '../../errors.ts';
+import { ExcessiveJson, parseJson } from '../../primitives/parse-json.ts';
 import type { ReceivedForm } from '../../renders/received-form.ts';
 import { MAX_PARTS } from './multipart.ts';
 
@@ -11,10 +12,6 @@ import { MAX_PARTS } from './multipart.ts';
 export const MAX_BODY_BYTES = 2 * 1024 * 1024;
 /** Requests with only short fields, and batches of them. */
 export const MAX_SHORT_BODY_BYTES = 512 * 1024;
-/**
- * No valid request is nested deeper than ten levels, and deep nesting would overflow the stack where values are hashed.
- */
-const MAX_DEPTH = 32;
 
 /** Refuses a body that is too large by its `content-length`, before it is sent. */
 export function assertSmall({ headers }: IncomingMessage, maxBytes: number): void {
@@ -27,10 +24,9 @@ export async function receiveJson(
   signal: AbortSignal,
   maxBytes: number,
 ): Promise<ReceivedForm> {
-  const value = parseJson(await readText(request, signal, { encoding: 'JSON', maxBytes }));
+  const value = parseBody(await readText(request, signal, { encoding: 'JSON', maxBytes }));
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw malformed('JSON', "it isn't an object");
-  if (isDeeperThan(value, MAX_DEPTH)) throw malformed('JSON', `it has more than ${MAX_DEPTH} levels`);
   const fields = Object.entries(value).map(([name, content]: [string, unknown]) => ({ name, value: content }));
   return { ...formOf(fields, 'JSON'), isJson: true };
 }
@@ -95,21 +91,13 @@ async function readBody(
   });
 }
 
-function parseJson(text: string): unknown {
+function parseBody(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
-    throw malformed('JSON', "it isn't valid JSON", error);
+    const reason = error instanceof ExcessiveJson ? `it has ${error.message}` : "it isn't valid JSON";
+    throw malformed('JSON', reason, error);
   }
-}
-
-function isDeeperThan(value: object, maxDepth: number): boolean {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > maxDepth) return true;
-    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []));
-  }
-  return false;
 }
 
 function decode(text: string): string {

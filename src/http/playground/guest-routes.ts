@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   FREE_CLIP_SECONDS,
   FREE_CLIP_SIDE,
+  GUEST_CAPTIONS_BYTES,
   GUEST_MAX_SIDE,
   MAX_CLIP_BYTES,
   PREVIEWS_PER_RENDER,
@@ -164,7 +165,7 @@ async function handle(
       const onKind = (kind: AssetKind): void => opened.choose(kind);
       const upload = await receive(dependencies, guest, maxBytes, { hash: false, onKind });
       lifetime.startDeadline(deadlineMs[kindOf(upload)]);
-      await respond(guest, upload, opened);
+      await respond(guest, { ...upload, maxCaptionsBytes: GUEST_CAPTIONS_BYTES }, opened);
     });
     return reply;
   } finally {
@@ -213,7 +214,7 @@ async function renderOrder(
   upload: Upload,
 ): Promise<GuestOrder> {
   if (kindOf(upload) === 'video' && !clips.isOffered) throw videosNeedKey();
-  const parsed = parseUpload(upload);
+  const parsed = await parseUpload(upload);
   const { asset, overlays, output } = parsed;
   if (output.clip) throw videosNeedKey();
   // The asset is an animation, which the requested format turns into a video.

@@ -85,7 +85,7 @@ async function create(dependencies: BatchDependencies, { caller, request, reply 
   });
   const read = await dependencies.styles.resolveAll(caller.accountId, readBatch(received));
   const policy = await urlPolicyFor(dependencies, caller, dependencies.fetcher.policy, read);
-  const requests = parseBatch({ policy, speechCaptions: dependencies.speechCaptions }, read, caller, request.id);
+  const requests = await parseBatch({ policy, speechCaptions: dependencies.speechCaptions }, read, caller, request.id);
   const batch = { batchId: request.id, caller, idempotencyKey, read, requests };
   const accepted = await acceptor.acceptBatch(batch);
   reply.headers({

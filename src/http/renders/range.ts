@@ -5,7 +5,7 @@ import type { ObjectRange } from '../../storage/object-storage.ts';
  * or there are several.
  */
 export function parseRange(header: string | undefined, size: number): ObjectRange | 'unsatisfiable' | undefined {
-  const match = /^\s*bytes\s*=\s*(?<first>\d{0,15})\s*-\s*(?<last>\d{0,15})\s*$/iu.exec(header ?? '');
+  const match = /^\s*bytes\s*=\s*(?:(?<first>\d{1,15})\s*)?-\s*(?:(?<last>\d{1,15})\s*)?$/iu.exec(header ?? '');
   const { first = '', last = '' } = match?.groups ?? {};
   if (match === null || (first === '' && last === '')) return undefined;
   if (first === '') {

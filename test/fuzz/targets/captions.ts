@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { parseCues } from '../../../src/caption/captions-field.ts';
 import type { Overlay } from '../../../src/caption/overlay.ts';
 import type { FieldFault } from '../../../src/errors.ts';
+import { atOnce } from '../../../src/primitives/slices.ts';
 import { check } from '../check.ts';
 
 /** The first byte selects how captions are split into pages. */
@@ -15,7 +16,7 @@ export function fuzz(input: Buffer): void {
   const source = input.subarray(1).toString();
   const faults: FieldFault[] = [];
   const options = { position: undefined, paging, hasLanguage: false };
-  const overlays = parseCues(source, options, faults);
+  const overlays = atOnce(parseCues(source, options, faults));
   if (faults.length > 0) return;
   for (const overlay of overlays) checkOverlay(overlay);
   check(isDeepStrictEqual(JSON.parse(JSON.stringify(overlays)), overlays), 'stored captions are the same');
