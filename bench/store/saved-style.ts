@@ -51,6 +51,6 @@ async function timed(saved: SavedStyles, accountId: string, style: string): Prom
     faults: [],
   };
   const startedAt = performance.now();
-  parseFields(await saved.resolve(accountId, readFields(form)));
+  await parseFields(await saved.resolve(accountId, readFields(form)));
   return performance.now() - startedAt;
 }
