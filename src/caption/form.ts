@@ -101,10 +101,11 @@ function* parsingFields(read: ReadFields, checkUrl: CheckUrl = () => undefined):
 
 function contextOf(read: ReadFields, checkUrl: CheckUrl): RequestContext {
   const { values, hasTextAsset, hasUnknown, sent } = read;
+  const { allowed = RENDER_FIELDS } = read;
   const isMeant = (name: FieldName): boolean =>
-    name in values || read.faults.some(({ pointer }) => pointer === `#/${name}`);
+    name in values || (name in allowed && read.faults.some(({ pointer }) => pointer === `#/${name}`));
   const hasAsset = read.hasAsset || isMeant('asset_url') || hasTextAsset;
-  const isLayout = read.allowed !== undefined && 'duration' in read.allowed;
+  const isLayout = read.allowed !== undefined && 'duration' in allowed;
   const isClip = !hasAsset && !isLayout && 'duration' in values;
   const lacksVideo = !hasAsset && !isLayout && !isClip && 'captions' in values;
   // Without a size, the unknown field was probably meant to be a file.

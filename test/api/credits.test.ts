@@ -193,7 +193,9 @@ describe('test keys', () => {
     expect(inkIn(plain)).toBe(0);
     expect(inkIn(watermarked)).toBeGreaterThan(300);
     // The bar is the same between the strokes.
-    expect(pixelAt(watermarked, 200, 200)).toEqual(pixelAt(plain, 200, 200));
+    const column = Array.from({ length: 400 }, (_, y) => [pixelAt(watermarked, 200, y), pixelAt(plain, 200, y)]);
+    const bar = column.filter(([, drawn]) => (drawn?.[3] ?? 0) > 0);
+    expect(bar.filter(([marked, drawn]) => String(marked) === String(drawn)).length).toBeGreaterThan(bar.length / 2);
   });
 
   it('test keys have a daily limit of renders, also for requests that wait, and a replay does not count', async () => {

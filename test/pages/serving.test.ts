@@ -303,9 +303,9 @@ describe('the playground', () => {
     const bad = JSON.stringify([{ text: ' ' }, { text: 'a', position: 101 }]);
     const problem = await problemOf(await postAsVisitor('/playground/overlay', { width: '500', overlays: bad }));
     expect(problem.errors?.map(({ pointer }) => pointer)).toEqual([
+      '#/height',
       '#/overlays/0/text',
       '#/overlays/1/position',
-      '#/height',
     ]);
     const asset = await plainPng(60, 40, '#446688');
     expect(
