@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import { must } from '../src/primitives/must.ts';
+import { must } from '../src/shared/must.ts';
 
 const COMPILER = path.join(import.meta.dirname, 'compile-assembly.js');
 const LINE_LENGTH = 116;

@@ -1,8 +1,8 @@
 // Generates the lists of names and limits that clients offer before they send a request.
 
-import { FIT_MODES } from '../src/caption/fit.ts';
-import { FONT_NAMES } from '../src/caption/fonts.ts';
-import { COLOR_SPACES, FORMATS_OF, OUTPUT_FORMATS } from '../src/caption/output-format.ts';
+import { FIT_MODES } from '../src/engine/caption/fit.ts';
+import { FONT_NAMES } from '../src/engine/caption/fonts.ts';
+import { COLOR_SPACES, FORMATS_OF, OUTPUT_FORMATS } from '../src/engine/caption/output-format.ts';
 import {
   MAX_CAPTIONS_BYTES,
   MAX_CUES,
@@ -10,12 +10,12 @@ import {
   MAX_SIDE,
   MAX_TEXT_GRAPHEMES,
   MIN_SIDE,
-} from '../src/caption/overlay.ts';
-import { CAPTION_FIELDS, FILE_FIELDS } from '../src/caption/request-fields.ts';
-import { SAFE_AREAS } from '../src/caption/safe-area.ts';
-import { HIGHLIGHTS, STYLE_FIELDS } from '../src/caption/style.ts';
-import { STYLE_PRESETS } from '../src/caption/style-presets.ts';
-import { MAX_WORDS } from '../src/caption/words/timed-words.ts';
+} from '../src/engine/caption/overlay.ts';
+import { CAPTION_FIELDS, FILE_FIELDS } from '../src/engine/caption/request-fields.ts';
+import { SAFE_AREAS } from '../src/engine/caption/safe-area.ts';
+import { HIGHLIGHTS, STYLE_FIELDS } from '../src/engine/caption/style.ts';
+import { STYLE_PRESETS } from '../src/engine/caption/style-presets.ts';
+import { MAX_WORDS } from '../src/engine/caption/words/timed-words.ts';
 
 export function generateClientLists(): string {
   const formats = Object.entries(OUTPUT_FORMATS).map(([value, { title, mediaType, extension }]) => ({

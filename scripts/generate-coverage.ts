@@ -1,9 +1,9 @@
 // Reads the character maps of all fonts and generates the list of code points that each family can draw.
 
 import { type Font, openSync } from 'fontkit';
-import { EMOJI, FAMILIES, type FontFamily, STORY_FAMILIES } from '../src/raster/catalogue.ts';
-import { encodeRanges, includes, toRanges } from '../src/raster/code-points.ts';
-import { fontFiles } from '../src/raster/font-files.ts';
+import { EMOJI, FAMILIES, type FontFamily, STORY_FAMILIES } from '../src/engine/raster/catalogue.ts';
+import { encodeRanges, includes, toRanges } from '../src/engine/raster/code-points.ts';
+import { fontFiles } from '../src/engine/raster/font-files.ts';
 
 /** Characters that a font may draw as nothing. */
 const UNSEEN = /[\s\p{Default_Ignorable_Code_Point}\p{Z}\p{Cc}]/u;

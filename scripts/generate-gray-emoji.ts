@@ -1,11 +1,11 @@
 // Finds the emoji that vanish on a bar over a bright photo, by drawing every emoji of the font and measuring its contrast.
 
-import '../src/raster/own-fonts-only.ts';
+import '../src/engine/raster/own-fonts-only.ts';
 import { createCanvas, GlobalFonts, type SKRSContext2D } from '@napi-rs/canvas';
 import { openSync } from 'fontkit';
-import { must } from '../src/primitives/must.ts';
-import { EMOJI } from '../src/raster/catalogue.ts';
-import { fontFiles } from '../src/raster/font-files.ts';
+import { must } from '../src/shared/must.ts';
+import { EMOJI } from '../src/engine/raster/catalogue.ts';
+import { fontFiles } from '../src/engine/raster/font-files.ts';
 
 /** The gray of a bar over white. */
 const BACKGROUND = 102;

@@ -3,9 +3,9 @@
 // removed from the lists where they don't belong, and added to those where they do.
 
 import { readFileSync } from 'node:fs';
-import { FAMILIES, HAN_FAMILIES } from '../src/raster/catalogue.ts';
-import type { Ranges } from '../src/raster/code-points.ts';
-import { fontFiles } from '../src/raster/font-files.ts';
+import { FAMILIES, HAN_FAMILIES } from '../src/engine/raster/catalogue.ts';
+import type { Ranges } from '../src/engine/raster/code-points.ts';
+import { fontFiles } from '../src/engine/raster/font-files.ts';
 
 type ListedRegion = 'sc' | 'tc' | 'jp';
 

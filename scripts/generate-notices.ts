@@ -57,7 +57,7 @@ export function generateNotices(): string {
     'Armenian and Italian under the LGPL, Hungarian under the MPL, LGPL or GPL, and English, Finnish, French and Norwegian may be',
     'copied freely. The others are under the LaTeX Project Public License.',
     '',
-    '`src/raster/han-usage.generated.ts` contains data of OpenCC (<https://github.com/BYVoid/OpenCC>), under Apache-2.0.',
+    '`src/engine/raster/han-usage.generated.ts` contains data of OpenCC (<https://github.com/BYVoid/OpenCC>), under Apache-2.0.',
     '',
     '## Photos',
     '',

@@ -1,6 +1,6 @@
 // Generates the types of the Python client from the schemas of the OpenAPI document.
 
-import { must } from '../src/primitives/must.ts';
+import { must } from '../src/shared/must.ts';
 import { generateOpenApi } from './generate-docs.ts';
 
 interface Schema {

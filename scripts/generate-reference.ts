@@ -2,14 +2,14 @@
 // exists once, and the page and its Markdown have all of it.
 
 import { readFileSync } from 'node:fs';
-import { FAULTS } from '../src/api/faults.ts';
-import { ERRORS } from '../src/error-table.ts';
-import { OVERLAY_FIELDS } from '../src/caption/overlay.ts';
-import { snippetsFor } from '../src/dashboard/browser/snippets.ts';
-import { EXAMPLE_REQUESTS } from '../src/dashboard/example-requests.ts';
-import { openApiDocument } from '../src/http/reference/openapi.ts';
-import { FIELDS } from '../src/http/reference/openapi-form.ts';
-import { FILE_HEADERS, HEADERS, RESPONSE_HEADERS } from '../src/http/reference/response-headers.ts';
+import { FAULTS } from '../src/service/api/faults.ts';
+import { ERRORS } from '../src/shared/error-table.ts';
+import { OVERLAY_FIELDS } from '../src/engine/caption/overlay.ts';
+import { snippetsFor } from '../src/site/browser/snippets.ts';
+import { EXAMPLE_REQUESTS } from '../src/site/example-requests.ts';
+import { openApiDocument } from '../src/service/http/reference/openapi.ts';
+import { FIELDS } from '../src/service/http/reference/openapi-form.ts';
+import { FILE_HEADERS, HEADERS, RESPONSE_HEADERS } from '../src/service/http/reference/response-headers.ts';
 
 const FILE = 'docs/api.md';
 /** The base URL that pages replace with their own. */

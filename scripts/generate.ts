@@ -20,13 +20,13 @@ import { generateReference } from './generate-reference.ts';
 import { generateSourceSize } from './generate-source-size.ts';
 
 const GENERATED: Readonly<Record<string, () => string>> = {
-  'src/raster/coverage.generated.ts': generateCoverage,
-  'src/raster/han-usage.generated.ts': generateHanUsage,
-  'src/raster/png/encoder.generated.ts': generatePngEncoder,
-  'src/raster/jpeg/codec.generated.ts': generateJpegCodec,
-  'src/layout/gray-emoji.generated.ts': generateGrayEmoji,
-  'src/media/video/frames/tone-mapper.generated.ts': generateToneMapper,
-  'src/media/heif/converter.generated.ts': generateHeifConverter,
+  'src/engine/raster/coverage.generated.ts': generateCoverage,
+  'src/engine/raster/han-usage.generated.ts': generateHanUsage,
+  'src/engine/raster/png/encoder.generated.ts': generatePngEncoder,
+  'src/engine/raster/jpeg/codec.generated.ts': generateJpegCodec,
+  'src/engine/layout/gray-emoji.generated.ts': generateGrayEmoji,
+  'src/engine/media/video/frames/tone-mapper.generated.ts': generateToneMapper,
+  'src/engine/media/heif/converter.generated.ts': generateHeifConverter,
   'docs/api.md': generateReference,
   'docs/configuration.md': generateConfiguration,
   'docs/errors.md': generateErrors,

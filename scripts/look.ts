@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { createCanvas, loadImage, type SKRSContext2D } from '@napi-rs/canvas';
 import sharp from 'sharp';
-import { type Captions, renderImage } from '../src/index.ts';
+import { type Captions, renderImage } from '../src/engine/index.ts';
 
 interface Case {
   readonly title: string;

@@ -1,7 +1,7 @@
 // Which platforms the native packages of the lock file have binaries for. It tells before a release whether an installation can
 // work on machines that no test runs on.
 
-import { must } from '../src/primitives/must.ts';
+import { must } from '../src/shared/must.ts';
 
 interface LockedPackage {
   readonly os?: readonly string[];

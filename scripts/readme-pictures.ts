@@ -1,7 +1,7 @@
 // Renders the example images of README.md. Run with `npx tsx scripts/readme-pictures.ts` when the look changes.
 
 import sharp from 'sharp';
-import { type Captions, renderImage } from '../src/index.ts';
+import { type Captions, renderImage } from '../src/engine/index.ts';
 
 const TILE = { width: 360, height: 640, gap: 20 };
 

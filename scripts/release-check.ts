@@ -7,7 +7,7 @@ import { mkdtempSync, openAsBlob, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import packageJson from '../package.json' with { type: 'json' };
-import { must } from '../src/primitives/must.ts';
+import { must } from '../src/shared/must.ts';
 import { versionFaults } from './changelog-section.ts';
 import { type LockedPackages, missingBinaries, PLATFORMS } from './platform-binaries.ts';
 

@@ -3,9 +3,9 @@
 
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { ALL_SAMPLES, overlayFile } from '../src/dashboard/samples.ts';
-import { renderOverlay } from '../src/index.ts';
-import { createRenderTools } from '../src/render/renderer-tools.ts';
+import { ALL_SAMPLES, overlayFile } from '../src/site/samples.ts';
+import { renderOverlay } from '../src/engine/index.ts';
+import { createRenderTools } from '../src/engine/render/renderer-tools.ts';
 import { GOLDEN_CASES } from '../test/golden/cases.ts';
 import { encodeGolden, renderGolden } from '../test/golden/picture.ts';
 

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import sharp from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
-import { renderImage, renderVideo } from '../src/index.ts';
-import { isAnimation } from '../src/media/sniff.ts';
-import { probeVideo } from '../src/media/video/probe/probe.ts';
-import { createRenderTools } from '../src/render/renderer-tools.ts';
-import { renderOnVideo } from '../src/render/video.ts';
-import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../src/render/video-recipe.ts';
+import { renderImage, renderVideo } from '../src/engine/index.ts';
+import { isAnimation } from '../src/engine/media/sniff.ts';
+import { probeVideo } from '../src/engine/media/video/probe/probe.ts';
+import { createRenderTools } from '../src/engine/render/renderer-tools.ts';
+import { renderOnVideo } from '../src/engine/render/video.ts';
+import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../src/engine/render/video-recipe.ts';
 import { GIF_COLORS, type GifFrame, gifFile } from './gif-file.ts';
 import { filesOf, hasSharedMedia, sharedMedia } from './shared-media.ts';
 import { type ReadClip, readClip } from './video/clip.ts';

@@ -3,103 +3,107 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { must } from '../src/primitives/must.ts';
+import { must } from '../src/shared/must.ts';
 
 const SOURCE = path.resolve(import.meta.dirname, '../src');
 
-/** A module is a folder or a file directly in src. Each may import itself, `primitives`, the table of errors and the modules listed here. */
+/** A module is a folder of the engine or the service, or another building as a whole. Each may import itself, `shared` and the modules listed here. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  'error-table.ts': [],
-  'errors.ts': ['error-table.ts'],
-  primitives: [],
-  caption: ['errors.ts'],
-  layout: ['caption', 'errors.ts'],
-  account: ['errors.ts'],
-  raster: ['layout', 'caption', 'errors.ts'],
-  media: ['layout', 'caption', 'errors.ts'],
-  render: ['raster', 'media', 'layout', 'caption', 'errors.ts'],
-  storage: ['media', 'errors.ts'],
-  dispatch: ['render', 'media', 'caption', 'errors.ts'],
-  store: ['account', 'errors.ts'],
-  billing: ['account', 'store', 'errors.ts'],
-  mail: [],
-  config: [],
-  telemetry: [],
+  shared: [],
+  'engine/caption': [],
+  'engine/layout': ['engine/caption'],
+  'service/account': [],
+  'engine/raster': ['engine/layout', 'engine/caption'],
+  'engine/media': ['engine/layout', 'engine/caption'],
+  'engine/render': ['engine/raster', 'engine/media', 'engine/layout', 'engine/caption'],
+  'service/storage': ['engine/media'],
+  'service/dispatch': ['engine/render', 'engine/media', 'engine/caption'],
+  'service/store': ['service/account'],
+  'service/billing': ['service/account', 'service/store'],
+  'service/mail': [],
+  'service/config': [],
+  'service/telemetry': [],
   // The interface for callers: statuses, problems, and schemas of responses.
-  api: ['store', 'render', 'caption', 'errors.ts'],
-  fetch: ['media', 'caption', 'errors.ts'],
+  'service/api': ['service/store', 'engine/render', 'engine/caption'],
+  'service/fetch': ['engine/media', 'engine/caption'],
   // How much an account, an address or a file may ask for.
-  limits: ['store', 'account', 'errors.ts'],
+  'service/limits': ['service/store', 'service/account'],
   // The use case: the life of a render, whoever requests it. It knows nothing of HTTP requests.
-  renders: [
-    'api',
-    'fetch',
-    'limits',
-    'dispatch',
-    'store',
-    'storage',
-    'account',
-    'caption',
-    'render',
-    'media',
-    'telemetry',
-    'errors.ts',
+  'service/renders': [
+    'service/api',
+    'service/fetch',
+    'service/limits',
+    'service/dispatch',
+    'service/store',
+    'service/storage',
+    'service/account',
+    'engine/caption',
+    'engine/render',
+    'engine/media',
+    'service/telemetry',
   ],
   // What an account saved for its renders.
-  brand: [
-    'api',
-    'renders',
-    'limits',
-    'dispatch',
-    'store',
-    'storage',
-    'account',
-    'caption',
-    'layout',
-    'render',
-    'media',
-    'errors.ts',
+  'service/brand': [
+    'service/api',
+    'service/renders',
+    'service/limits',
+    'service/dispatch',
+    'service/store',
+    'service/storage',
+    'service/account',
+    'engine/caption',
+    'engine/layout',
+    'engine/render',
+    'engine/media',
   ],
-  webhooks: ['api', 'renders', 'limits', 'fetch', 'mail', 'store', 'account', 'caption', 'telemetry', 'errors.ts'],
-  http: [
-    'api',
-    'brand',
-    'renders',
-    'webhooks',
-    'fetch',
-    'limits',
-    'dispatch',
-    'store',
-    'storage',
-    'account',
-    'billing',
-    'caption',
-    'render',
-    'media',
-    'telemetry',
-    'errors.ts',
+  'service/webhooks': [
+    'service/api',
+    'service/renders',
+    'service/limits',
+    'service/fetch',
+    'service/mail',
+    'service/store',
+    'service/account',
+    'engine/caption',
+    'service/telemetry',
+  ],
+  'service/http': [
+    'service/api',
+    'service/brand',
+    'service/renders',
+    'service/webhooks',
+    'service/fetch',
+    'service/limits',
+    'service/dispatch',
+    'service/store',
+    'service/storage',
+    'service/account',
+    'service/billing',
+    'engine/caption',
+    'engine/render',
+    'engine/media',
+    'service/telemetry',
   ],
   // The website. It needs `media` for the work directories of style previews and share images, and for a limit of fonts.
-  dashboard: [
-    'api',
-    'brand',
-    'renders',
-    'webhooks',
-    'http',
-    'limits',
-    'store',
-    'account',
-    'billing',
-    'mail',
-    'caption',
-    'layout',
-    'dispatch',
-    'render',
-    'media',
-    'telemetry',
-    'errors.ts',
+  site: [
+    'service/api',
+    'service/brand',
+    'service/renders',
+    'service/webhooks',
+    'service/http',
+    'service/limits',
+    'service/store',
+    'service/account',
+    'service/billing',
+    'service/mail',
+    'engine/caption',
+    'engine/layout',
+    'service/dispatch',
+    'engine/render',
+    'engine/media',
+    'service/telemetry',
   ],
-  'index.ts': ['render', 'media', 'caption', 'errors.ts'],
+  'engine/index.ts': ['engine/render', 'engine/media', 'engine/caption'],
   // Composition roots and the command line, which starts them.
   main: ['*'],
   cli: ['*'],
@@ -109,58 +113,73 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const INTERFACE_ONLY: Readonly<
   Record<string, { readonly from: readonly string[]; readonly files: readonly string[] }>
 > = {
-  dispatch: { from: ['brand', 'renders', 'http', 'dashboard'], files: ['dispatch/renderer.ts'] },
-  store: {
-    from: ['api', 'limits', 'brand', 'renders', 'webhooks', 'http', 'billing', 'dashboard'],
+  'service/dispatch': {
+    from: ['service/brand', 'service/renders', 'service/http', 'site'],
+    files: ['service/dispatch/renderer.ts'],
+  },
+  'service/store': {
+    from: [
+      'service/api',
+      'service/limits',
+      'service/brand',
+      'service/renders',
+      'service/webhooks',
+      'service/http',
+      'service/billing',
+      'site',
+    ],
     files: [
-      'store/accounts/account-data.ts',
-      'store/accounts/accounts.ts',
-      'store/accounts/keys.ts',
-      'store/accounts/operator-data.ts',
-      'store/audit.ts',
-      'store/brand/brand-files.ts',
-      'store/brand/styles.ts',
-      'store/incidents/incidents.ts',
-      'store/ledger/credit-notices.ts',
-      'store/ledger/holds.ts',
-      'store/ledger/ledger.ts',
-      'store/ledger/usage-details.ts',
-      'store/ledger/usage.ts',
-      'store/limits.ts',
-      'store/people/linked-identities.ts',
-      'store/people/members.ts',
-      'store/people/passkeys.ts',
-      'store/people/second-factors.ts',
-      'store/people/sessions.ts',
-      'store/people/user.ts',
-      'store/people/users.ts',
-      'store/renders/lock-attempt.ts',
-      'store/renders/render.ts',
-      'store/renders/renders.ts',
-      'store/requests/idempotency.ts',
-      'store/requests/request-log.ts',
-      'store/store.ts',
-      'store/webhooks/webhook-deliveries.ts',
-      'store/webhooks/webhook.ts',
+      'service/store/accounts/account-data.ts',
+      'service/store/accounts/accounts.ts',
+      'service/store/accounts/keys.ts',
+      'service/store/accounts/operator-data.ts',
+      'service/store/audit.ts',
+      'service/store/brand/brand-files.ts',
+      'service/store/brand/styles.ts',
+      'service/store/incidents/incidents.ts',
+      'service/store/ledger/credit-notices.ts',
+      'service/store/ledger/holds.ts',
+      'service/store/ledger/ledger.ts',
+      'service/store/ledger/usage-details.ts',
+      'service/store/ledger/usage.ts',
+      'service/store/limits.ts',
+      'service/store/people/linked-identities.ts',
+      'service/store/people/members.ts',
+      'service/store/people/passkeys.ts',
+      'service/store/people/second-factors.ts',
+      'service/store/people/sessions.ts',
+      'service/store/people/user.ts',
+      'service/store/people/users.ts',
+      'service/store/renders/lock-attempt.ts',
+      'service/store/renders/render.ts',
+      'service/store/renders/renders.ts',
+      'service/store/requests/idempotency.ts',
+      'service/store/requests/request-log.ts',
+      'service/store/store.ts',
+      'service/store/webhooks/webhook-deliveries.ts',
+      'service/store/webhooks/webhook.ts',
     ],
   },
-  storage: { from: ['brand', 'renders', 'http'], files: ['storage/object-storage.ts'] },
-  billing: { from: ['http', 'dashboard'], files: ['billing/billing.ts'] },
+  'service/storage': {
+    from: ['service/brand', 'service/renders', 'service/http'],
+    files: ['service/storage/object-storage.ts'],
+  },
+  'service/billing': { from: ['service/http', 'site'], files: ['service/billing/billing.ts'] },
 };
 
 /** Pure modules: they never access files, the network, processes or the clock. */
-const PURE = new Set(['caption', 'layout', 'account']);
+const PURE = new Set(['engine/caption', 'engine/layout', 'service/account']);
 const ALLOWED_IN_PURE: Readonly<Record<string, readonly string[]>> = {
   // Hashes, checksums and random bits need no I/O.
-  account: ['node:crypto', 'node:zlib'],
+  'service/account': ['node:crypto', 'node:zlib'],
 };
 
-/** Compiled for browsers, together with what it imports, and served by `dashboard/assets.ts`. */
-const BROWSER_CODE = 'dashboard/browser/';
+/** Compiled for browsers, together with what it imports, and served by `site/assets.ts`. */
+const BROWSER_CODE = 'site/browser/';
 
 const MAX_LINES = 400;
 /** A table is one thing, however many rows it has. */
-const TABLES = new Set(['error-table.ts']);
+const TABLES = new Set(['shared/error-table.ts']);
 const MAX_MEDIAN_LINES = 120;
 
 interface Import {
@@ -173,7 +192,10 @@ const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
   .map((file) => file.split(path.sep).join('/'));
 const production = files.filter((file) => !file.endsWith('.test.ts'));
 const text = (file: string): string => readFileSync(path.join(SOURCE, file), 'utf8');
-const moduleOf = (file: string): string => must(file.split('/')[0], 'module');
+const moduleOf = (file: string): string => {
+  const [building = '', folder = ''] = file.split('/');
+  return ['engine', 'service'].includes(building) ? `${building}/${folder}` : building;
+};
 
 const imports: Import[] = production.flatMap((file) =>
   [...text(file).matchAll(/(?:from|import)\s*\(?\s*'(?<target>[^']+)'/gu)].map((match) => ({
@@ -223,7 +245,7 @@ describe('import rules', () => {
   it('imports between modules follow the import table', () => {
     expect(internal.length).toBeGreaterThan(100);
     const forbidden = internal.filter(({ file, target }) => {
-      const allowed = new Set(['primitives', 'error-table.ts', ...(MAY_IMPORT[moduleOf(file)] ?? [])]);
+      const allowed = new Set(['shared', ...(MAY_IMPORT[moduleOf(file)] ?? [])]);
       return moduleOf(file) !== moduleOf(target) && !allowed.has('*') && !allowed.has(moduleOf(target));
     });
     expect(forbidden).toEqual([]);
@@ -272,10 +294,11 @@ describe('import rules', () => {
         .filter(({ target }) => target === 'fastify' || target.startsWith('@fastify/'))
         .map(({ file }) => moduleOf(file)),
     );
-    expect([...knowing].toSorted()).toEqual(['dashboard', 'http', 'main']);
+    expect([...knowing].toSorted()).toEqual(['main', 'service/http', 'site']);
     const usesNodeHttp = imports.filter(
       ({ file, target }) =>
-        target === 'node:http' && ['renders', 'limits', 'account', 'store'].includes(moduleOf(file)),
+        target === 'node:http' &&
+        ['renders', 'limits', 'account', 'store'].includes(moduleOf(file).replace('service/', '')),
     );
     expect(usesNodeHttp).toEqual([]);
   });
@@ -294,9 +317,9 @@ describe('import rules', () => {
     // Iterating a set also visits items that are added on the way.
     for (const file of loaded) for (const target of loadedBy(file)) loaded.add(target);
     const isForBrowsers = (file: string): boolean =>
-      file.startsWith(BROWSER_CODE) || [...PURE, 'primitives', 'errors.ts'].includes(moduleOf(file));
+      file.startsWith(BROWSER_CODE) || [...PURE, 'shared'].includes(moduleOf(file));
     expect([...loaded].filter((file) => !isForBrowsers(file))).toEqual([]);
-    expect([...loaded]).toContain('account/pricing.ts');
+    expect([...loaded]).toContain('service/account/pricing.ts');
   });
 
   it('storybar send makes its requests with the client of clients/typescript', () => {
@@ -307,9 +330,9 @@ describe('import rules', () => {
     expect(imports).toContainEqual({ file: 'cli/send/sending.ts', target: '#client' });
   });
 
-  it('only media/process.ts imports node:child_process', () => {
+  it('only engine/media/process.ts imports node:child_process', () => {
     const importers = imports.filter(({ target }) => target === 'node:child_process').map(({ file }) => file);
-    expect(importers).toEqual(['media/process.ts']);
+    expect(importers).toEqual(['engine/media/process.ts']);
   });
 });
 
@@ -340,9 +363,9 @@ describe('file rules', () => {
     );
   });
 
-  it('only config/settings.ts reads environment variables', () => {
+  it('only service/config/settings.ts reads environment variables', () => {
     const readers = production.filter((file) => /process\.env(?!\['DISABLE_SYSTEM_FONTS_LOAD'\] =)/u.test(text(file)));
-    expect(readers).toEqual(['config/settings.ts']);
+    expect(readers).toEqual(['service/config/settings.ts']);
   });
 
   it('no test has a shorter time limit than the others, because machines differ', () => {

@@ -1,7 +1,7 @@
 // Builds small fonts from a description, for tests of what a hostile font may contain.
 
-import { FontWriter } from '../src/media/font/font-bytes.ts';
-import { writeSfnt } from '../src/media/font/sfnt.ts';
+import { FontWriter } from '../src/engine/media/font/font-bytes.ts';
+import { writeSfnt } from '../src/engine/media/font/sfnt.ts';
 
 const UNITS_PER_EM = 1_000;
 

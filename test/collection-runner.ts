@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
-import { must } from '../src/primitives/must.ts';
+import { must } from '../src/shared/must.ts';
 
 /** The files that a person would choose. */
 const FILES: Readonly<Record<string, string>> = {

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SqliteEngine } from '../src/store/sqlite-engine.ts';
-import { createStore } from '../src/store/store.ts';
+import { SqliteEngine } from '../src/service/store/sqlite-engine.ts';
+import { createStore } from '../src/service/store/store.ts';
 import { type CommandResult, runCommand } from './run-command.ts';
 
 let folder: string;

@@ -2,10 +2,10 @@
 // upgrade of its databases is tested in `store/upgrade.test.ts`.
 
 import { describe, expect, it } from 'vitest';
-import { describeSettings, removedSettings } from '../src/config/settings.ts';
-import { PROTOCOL, speaksOurProtocol } from '../src/dispatch/remote/shared/protocol.ts';
-import { readRequest } from '../src/renders/stored-request.ts';
-import { pendingMigrations, SCHEMA } from '../src/store/migrations.ts';
+import { describeSettings, removedSettings } from '../src/service/config/settings.ts';
+import { PROTOCOL, speaksOurProtocol } from '../src/service/dispatch/remote/shared/protocol.ts';
+import { readRequest } from '../src/service/renders/stored-request.ts';
+import { pendingMigrations, SCHEMA } from '../src/service/store/migrations.ts';
 
 /** The settings of version 0.2.0, without their prefix. */
 const SETTINGS = `

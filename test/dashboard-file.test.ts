@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Metrics } from '../src/telemetry/metrics.ts';
+import { Metrics } from '../src/service/telemetry/metrics.ts';
 
 const DEPLOY = path.resolve(import.meta.dirname, '../deploy');
 const FILE = path.join(DEPLOY, 'grafana-dashboard.json');

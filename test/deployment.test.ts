@@ -3,11 +3,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_PLANS, parsePlans } from '../src/account/plans.ts';
+import { DEFAULT_PLANS, parsePlans } from '../src/service/account/plans.ts';
 import { SETTINGS_EXIT, USAGE_EXIT } from '../src/cli/exit-codes.ts';
-import { ERRORS } from '../src/error-table.ts';
-import { describeSettings } from '../src/config/settings.ts';
-import { fitMemory } from '../src/dispatch/fit-memory.ts';
+import { ERRORS } from '../src/shared/error-table.ts';
+import { describeSettings } from '../src/service/config/settings.ts';
+import { fitMemory } from '../src/service/dispatch/fit-memory.ts';
 import { checkConfiguration, hasHaproxy, SHIPPED_CONFIGURATION, startHaproxy } from './running-haproxy.ts';
 import { hasNats, startNats } from './running-nats.ts';
 import { form, health, post, startServer, until, WITH_METRICS_TOKEN } from './running-server.ts';

@@ -1,11 +1,11 @@
 // Checks that every emoji can be seen on its bar, over dark and bright photos.
 
 import { describe, expect, it } from 'vitest';
-import type { StylePreset } from '../src/caption/style-presets.ts';
-import { layoutOverlays } from '../src/layout/layout.ts';
-import { must } from '../src/primitives/must.ts';
-import { bakeBands } from '../src/raster/blend.ts';
-import { TextEngine } from '../src/raster/text-engine.ts';
+import type { StylePreset } from '../src/engine/caption/style-presets.ts';
+import { layoutOverlays } from '../src/engine/layout/layout.ts';
+import { must } from '../src/shared/must.ts';
+import { bakeBands } from '../src/engine/raster/blend.ts';
+import { TextEngine } from '../src/engine/raster/text-engine.ts';
 import { dataLines } from './text-data.ts';
 
 const engine = new TextEngine();

@@ -2,11 +2,11 @@
 
 import { describe, expect, it } from 'vitest';
 import { emojiContext, isGrayAndFaint } from '../scripts/generate-gray-emoji.ts';
-import { isEmoji, splitByKind } from '../src/layout/emoji.ts';
-import { GRAY_EMOJI } from '../src/layout/gray-emoji.generated.ts';
-import { layoutOverlays } from '../src/layout/layout.ts';
-import { bakeBands } from '../src/raster/blend.ts';
-import { TextEngine } from '../src/raster/text-engine.ts';
+import { isEmoji, splitByKind } from '../src/engine/layout/emoji.ts';
+import { GRAY_EMOJI } from '../src/engine/layout/gray-emoji.generated.ts';
+import { layoutOverlays } from '../src/engine/layout/layout.ts';
+import { bakeBands } from '../src/engine/raster/blend.ts';
+import { TextEngine } from '../src/engine/raster/text-engine.ts';
 import { dataLines } from './text-data.ts';
 
 const engine = new TextEngine();

@@ -17,7 +17,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchBrowser, whySkipped } from './browser/browser.ts';
-import { must } from '../src/primitives/must.ts';
+import { must } from '../src/shared/must.ts';
 import { freePort } from './free-port.ts';
 import { decode, plainPng } from './pictures.ts';
 import { type SharedServer, sharedServer } from './shared-server.ts';

@@ -1,8 +1,8 @@
 // Measures text without fonts: half an em per character, one em per emoji, nothing for marks and invisible characters.
 // That makes expected widths easy to compute by hand.
 
-import { graphemes } from '../src/caption/graphemes.ts';
-import type { Extent, Measurer, Run } from '../src/layout/measurer.ts';
+import { graphemes } from '../src/engine/caption/graphemes.ts';
+import type { Extent, Measurer, Run } from '../src/engine/layout/measurer.ts';
 
 const NO_ADVANCE = /[\p{M}\p{Cf}]/u;
 

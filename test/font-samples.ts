@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { writeSfnt } from '../src/media/font/sfnt.ts';
-import { unpackWoff2 } from '../src/media/font/woff2.ts';
+import { writeSfnt } from '../src/engine/media/font/sfnt.ts';
+import { unpackWoff2 } from '../src/engine/media/font/woff2.ts';
 
 const require = createRequire(import.meta.url);
 

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { renderImage } from '../src/index.ts';
-import { probeVideo } from '../src/media/video/probe/probe.ts';
-import { createRenderTools } from '../src/render/renderer-tools.ts';
-import { renderOnVideo } from '../src/render/video.ts';
-import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../src/render/video-recipe.ts';
+import { renderImage } from '../src/engine/index.ts';
+import { probeVideo } from '../src/engine/media/video/probe/probe.ts';
+import { createRenderTools } from '../src/engine/render/renderer-tools.ts';
+import { renderOnVideo } from '../src/engine/render/video.ts';
+import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../src/engine/render/video-recipe.ts';
 import { GIF_COLORS, gifFile, type GifFrame } from './gif-file.ts';
 import { decode, pixelAt } from './pictures.ts';
 import { type ReadClip, readClip } from './video/clip.ts';

@@ -23,7 +23,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
-/** Looks for tests that use it, so that `vitest run src/layout` doesn't wait for a database. */
+/** Looks for tests that use it, so that `vitest run src/engine/layout` doesn't wait for a database. */
 function isUsed(project: TestProject, code: string): boolean {
   const files = project.vitest.state.getPaths();
   return files.length === 0 || files.some((file) => readFileSync(file, 'utf8').includes(code));

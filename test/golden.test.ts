@@ -3,11 +3,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { cleanText } from '../src/caption/clean.ts';
-import { lengthProblem } from '../src/caption/text-rules.ts';
-import { ALL_SAMPLES, overlayFile } from '../src/dashboard/samples.ts';
-import { renderOverlay } from '../src/index.ts';
-import { createRenderTools } from '../src/render/renderer-tools.ts';
+import { cleanText } from '../src/engine/caption/clean.ts';
+import { lengthProblem } from '../src/engine/caption/text-rules.ts';
+import { ALL_SAMPLES, overlayFile } from '../src/site/samples.ts';
+import { renderOverlay } from '../src/engine/index.ts';
+import { createRenderTools } from '../src/engine/render/renderer-tools.ts';
 import { GOLDEN_CASES, type GoldenCase } from './golden/cases.ts';
 import { decodeGolden, onGray, renderGolden, SHARE_TOLERANCE, shareOfDifferentPixels } from './golden/picture.ts';
 

@@ -1,7 +1,7 @@
 // Line breaks in real sentences of languages that use Han characters, or no spaces between words.
 
 import { describe, expect, it } from 'vitest';
-import { analyzeParagraph, layoutParagraph, type Paragraph } from '../src/layout/paragraph.ts';
+import { analyzeParagraph, layoutParagraph, type Paragraph } from '../src/engine/layout/paragraph.ts';
 import { fakeMeasurer } from './fake-measurer.ts';
 import { sentencesIn } from './han-sentences.ts';
 

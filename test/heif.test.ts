@@ -7,10 +7,10 @@ import path from 'node:path';
 import fc from 'fast-check';
 import sharp, { type AvifOptions, type Raw } from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
-import { AppError } from '../src/errors.ts';
-import { decodeHeif } from '../src/media/heif/decode.ts';
-import { probeHeif, readStillImage } from '../src/media/heif/still-image.ts';
-import type { DecodedImage } from '../src/media/image.ts';
+import { AppError } from '../src/shared/errors.ts';
+import { decodeHeif } from '../src/engine/media/heif/decode.ts';
+import { probeHeif, readStillImage } from '../src/engine/media/heif/still-image.ts';
+import type { DecodedImage } from '../src/engine/media/image.ts';
 import { grid, heifFile, ispe } from './heif-boxes.ts';
 import { filesOf, sharedMedia } from './shared-media.ts';
 

@@ -1,17 +1,17 @@
 // Words that stand out, drawn with the real fonts in as many scripts as there are samples: nothing else may move or change.
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { graphemes } from '../src/caption/graphemes.ts';
-import type { Overlay } from '../src/caption/overlay.ts';
-import type { HighlightMode } from '../src/caption/style.ts';
-import { STYLE_PRESETS, type StylePreset } from '../src/caption/style-presets.ts';
-import { atOnce } from '../src/primitives/slices.ts';
-import { estimateWords } from '../src/caption/words/estimate.ts';
-import { isEmoji } from '../src/layout/emoji.ts';
-import { type Bar, layoutOverlays } from '../src/layout/layout.ts';
-import { must } from '../src/primitives/must.ts';
-import { wordsOf } from '../src/raster/band.ts';
-import { type DrawnPages, TextEngine } from '../src/raster/text-engine.ts';
+import { graphemes } from '../src/engine/caption/graphemes.ts';
+import type { Overlay } from '../src/engine/caption/overlay.ts';
+import type { HighlightMode } from '../src/engine/caption/style.ts';
+import { STYLE_PRESETS, type StylePreset } from '../src/engine/caption/style-presets.ts';
+import { atOnce } from '../src/shared/slices.ts';
+import { estimateWords } from '../src/engine/caption/words/estimate.ts';
+import { isEmoji } from '../src/engine/layout/emoji.ts';
+import { type Bar, layoutOverlays } from '../src/engine/layout/layout.ts';
+import { must } from '../src/shared/must.ts';
+import { wordsOf } from '../src/engine/raster/band.ts';
+import { type DrawnPages, TextEngine } from '../src/engine/raster/text-engine.ts';
 import { dataLines } from './text-data.ts';
 
 const CANVAS = { width: 240, height: 426 };

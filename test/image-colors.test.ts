@@ -2,7 +2,7 @@
 
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { renderImage } from '../src/index.ts';
+import { renderImage } from '../src/engine/index.ts';
 import { decode, pixelAt } from './pictures.ts';
 import { chunk, cicp, type Color, iccProfile, iccp, numbers, pngFile } from './png-file.ts';
 import { hasSharedMedia, sharedMedia } from './shared-media.ts';

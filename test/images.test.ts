@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { renderImage, renderOverlay, StorybarError } from '../src/index.ts';
+import { renderImage, renderOverlay, StorybarError } from '../src/engine/index.ts';
 import { decode, type Pixels, pixelAt } from './pictures.ts';
 import { filesOf, hasSharedMedia, sharedMedia } from './shared-media.ts';
 

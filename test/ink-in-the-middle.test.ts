@@ -1,9 +1,9 @@
 // Measures where the ink of whole captions is in their bars, in every script that the fonts support.
 
 import { describe, expect, it } from 'vitest';
-import { type Layout, layoutOverlays } from '../src/layout/layout.ts';
-import { must } from '../src/primitives/must.ts';
-import { TextEngine } from '../src/raster/text-engine.ts';
+import { type Layout, layoutOverlays } from '../src/engine/layout/layout.ts';
+import { must } from '../src/shared/must.ts';
+import { TextEngine } from '../src/engine/raster/text-engine.ts';
 import { dataLines } from './text-data.ts';
 
 const engine = new TextEngine();

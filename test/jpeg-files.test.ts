@@ -3,10 +3,10 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { must } from '../src/primitives/must.ts';
-import { readHeaders } from '../src/raster/jpeg/headers.ts';
-import { spliceBands } from '../src/raster/jpeg/splice.ts';
-import { readUprightHeaders } from '../src/raster/jpeg/turn.ts';
+import { must } from '../src/shared/must.ts';
+import { readHeaders } from '../src/engine/raster/jpeg/headers.ts';
+import { spliceBands } from '../src/engine/raster/jpeg/splice.ts';
+import { readUprightHeaders } from '../src/engine/raster/jpeg/turn.ts';
 import { barsOn, pixelsOf } from './jpeg-samples.ts';
 import { randomCases } from './random-cases.ts';
 import { filesOf, hasSharedMedia, sharedMedia } from './shared-media.ts';

@@ -3,13 +3,13 @@
 import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import type { RequestedOutput } from '../src/caption/format-field.ts';
-import { probeImage } from '../src/media/image.ts';
-import { readHeaders } from '../src/raster/jpeg/headers.ts';
-import { composeImageRecipe, DEFAULT_IMAGE_LIMITS } from '../src/render/recipe.ts';
-import { type Rendered, renderOnImage } from '../src/render/render.ts';
-import { createRenderTools } from '../src/render/renderer-tools.ts';
-import { must } from '../src/primitives/must.ts';
+import type { RequestedOutput } from '../src/engine/caption/format-field.ts';
+import { probeImage } from '../src/engine/media/image.ts';
+import { readHeaders } from '../src/engine/raster/jpeg/headers.ts';
+import { composeImageRecipe, DEFAULT_IMAGE_LIMITS } from '../src/engine/render/recipe.ts';
+import { type Rendered, renderOnImage } from '../src/engine/render/render.ts';
+import { createRenderTools } from '../src/engine/render/renderer-tools.ts';
+import { must } from '../src/shared/must.ts';
 import { pixelsOf } from './jpeg-samples.ts';
 import { filesOf, hasSharedMedia, sharedMedia } from './shared-media.ts';
 

@@ -1,11 +1,11 @@
 // JPEGs made from noise, bars for them, and their decoded pixels.
 
 import sharp from 'sharp';
-import { must } from '../src/primitives/must.ts';
-import type { Size } from '../src/layout/geometry.ts';
-import { type Band, PLAIN_BAR, wordsOf } from '../src/raster/band.ts';
-import { bakeBands } from '../src/raster/blend.ts';
-import { type JpegHeaders, readHeaders } from '../src/raster/jpeg/headers.ts';
+import { must } from '../src/shared/must.ts';
+import type { Size } from '../src/engine/layout/geometry.ts';
+import { type Band, PLAIN_BAR, wordsOf } from '../src/engine/raster/band.ts';
+import { bakeBands } from '../src/engine/raster/blend.ts';
+import { type JpegHeaders, readHeaders } from '../src/engine/raster/jpeg/headers.ts';
 
 const WHITE = 0xffffffff | 0;
 const HALF_WHITE = 0x80ffffff | 0;

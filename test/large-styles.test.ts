@@ -2,9 +2,9 @@
 
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { renderImage, renderOverlay } from '../src/index.ts';
-import { lookOf } from '../src/layout/look.ts';
-import { strictWarnings } from '../src/render/warnings.ts';
+import { renderImage, renderOverlay } from '../src/engine/index.ts';
+import { lookOf } from '../src/engine/layout/look.ts';
+import { strictWarnings } from '../src/engine/render/warnings.ts';
 
 async function photo(gray: number, format: 'png' | 'jpeg'): Promise<Buffer> {
   const background = { r: gray, g: gray, b: gray };

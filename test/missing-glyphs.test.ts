@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cleanText } from '../src/caption/clean.ts';
-import { layoutOverlays } from '../src/layout/layout.ts';
-import { decodeRanges } from '../src/raster/code-points.ts';
-import { COVERAGE } from '../src/raster/coverage.generated.ts';
-import { FontIndex } from '../src/raster/font-index.ts';
-import { TextEngine } from '../src/raster/text-engine.ts';
+import { cleanText } from '../src/engine/caption/clean.ts';
+import { layoutOverlays } from '../src/engine/layout/layout.ts';
+import { decodeRanges } from '../src/engine/raster/code-points.ts';
+import { COVERAGE } from '../src/engine/raster/coverage.generated.ts';
+import { FontIndex } from '../src/engine/raster/font-index.ts';
+import { TextEngine } from '../src/engine/raster/text-engine.ts';
 import { catchAllFont } from './catch-all-font.ts';
 import { randomCases } from './random-cases.ts';
 

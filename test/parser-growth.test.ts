@@ -4,25 +4,25 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseEmail } from '../src/account/email.ts';
-import { parseRecoveryCode } from '../src/account/totp.ts';
-import { parseOrigin } from '../src/account/web-origin.ts';
-import { parseAssetUrl, parseUrlField } from '../src/caption/asset-url.ts';
-import { parseCues } from '../src/caption/captions-field.ts';
-import { parseForm } from '../src/caption/form.ts';
-import { parseReference } from '../src/caption/saved-style.ts';
-import { type Heard, spokenTranscript } from '../src/caption/words/spoken.ts';
-import { readCookie } from '../src/dashboard/identity/cookie.ts';
-import { parsePresence } from '../src/dispatch/reports.ts';
-import { parseTicket } from '../src/dispatch/remote/shared/wire.ts';
-import { parseControlMessage } from '../src/dispatch/remote/shared/control-messages.ts';
-import type { FieldFault } from '../src/errors.ts';
-import { readIdempotencyKey } from '../src/http/access/idempotency-key.ts';
-import { parseRange } from '../src/http/renders/range.ts';
-import { parseJson } from '../src/primitives/parse-json.ts';
-import { atOnce } from '../src/primitives/slices.ts';
-import { elementText } from '../src/storage/s3/s3-xml.ts';
-import { parseTraceparent } from '../src/telemetry/traceparent.ts';
+import { parseEmail } from '../src/service/account/email.ts';
+import { parseRecoveryCode } from '../src/service/account/totp.ts';
+import { parseOrigin } from '../src/service/account/web-origin.ts';
+import { parseAssetUrl, parseUrlField } from '../src/engine/caption/asset-url.ts';
+import { parseCues } from '../src/engine/caption/captions-field.ts';
+import { parseForm } from '../src/engine/caption/form.ts';
+import { parseReference } from '../src/engine/caption/saved-style.ts';
+import { type Heard, spokenTranscript } from '../src/engine/caption/words/spoken.ts';
+import { readCookie } from '../src/site/identity/cookie.ts';
+import { parsePresence } from '../src/service/dispatch/reports.ts';
+import { parseTicket } from '../src/service/dispatch/remote/shared/wire.ts';
+import { parseControlMessage } from '../src/service/dispatch/remote/shared/control-messages.ts';
+import type { FieldFault } from '../src/shared/errors.ts';
+import { readIdempotencyKey } from '../src/service/http/access/idempotency-key.ts';
+import { parseRange } from '../src/service/http/renders/range.ts';
+import { parseJson } from '../src/shared/parse-json.ts';
+import { atOnce } from '../src/shared/slices.ts';
+import { elementText } from '../src/service/storage/s3/s3-xml.ts';
+import { parseTraceparent } from '../src/service/telemetry/traceparent.ts';
 
 interface Parser {
   readonly read: (input: string) => unknown;
@@ -183,15 +183,15 @@ const WITHOUT_ROW: Readonly<Record<string, string>> = {
 
 /** Folders whose code gets text of callers, workers and services on the server's thread. */
 const FOLDERS = [
-  'account',
-  'billing',
-  'caption',
-  'dashboard',
-  'dispatch',
-  'http',
-  'primitives',
-  'storage',
-  'telemetry',
+  'service/account',
+  'service/billing',
+  'engine/caption',
+  'site',
+  'service/dispatch',
+  'service/http',
+  'shared',
+  'service/storage',
+  'service/telemetry',
 ];
 
 function readCaptions(source: string, paging: Parameters<typeof parseCues>[1]['paging']): FieldFault[] {

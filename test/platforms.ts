@@ -4,7 +4,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import sharp from 'sharp';
-import { renderCaptionClip, renderCover, renderImage, renderOverlay, renderVideo } from '../src/index.ts';
+import { renderCaptionClip, renderCover, renderImage, renderOverlay, renderVideo } from '../src/engine/index.ts';
 import { GOLDEN_CASES } from './golden/cases.ts';
 
 const PHOTOS = path.join(import.meta.dirname, 'golden/photos');

@@ -5,8 +5,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { PATTERN_FILES } from '../src/raster/syllable-patterns.ts';
-import { EMOJI, FAMILIES } from '../src/raster/catalogue.ts';
+import { PATTERN_FILES } from '../src/engine/raster/syllable-patterns.ts';
+import { EMOJI, FAMILIES } from '../src/engine/raster/catalogue.ts';
 
 let root: string;
 beforeEach(() => {

@@ -2,12 +2,12 @@
 
 import { openSync } from 'fontkit';
 import { describe, expect, it } from 'vitest';
-import { splitByKind } from '../src/layout/emoji.ts';
-import { layoutOverlays } from '../src/layout/layout.ts';
-import { must } from '../src/primitives/must.ts';
-import { FAMILIES } from '../src/raster/catalogue.ts';
-import { fontFiles } from '../src/raster/font-files.ts';
-import { TextEngine } from '../src/raster/text-engine.ts';
+import { splitByKind } from '../src/engine/layout/emoji.ts';
+import { layoutOverlays } from '../src/engine/layout/layout.ts';
+import { must } from '../src/shared/must.ts';
+import { FAMILIES } from '../src/engine/raster/catalogue.ts';
+import { fontFiles } from '../src/engine/raster/font-files.ts';
+import { TextEngine } from '../src/engine/raster/text-engine.ts';
 
 const engine = new TextEngine();
 const CANVAS = { width: 1080, height: 1080 };

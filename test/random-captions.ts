@@ -1,9 +1,9 @@
 // Random captions for property tests: many scripts, both directions, emoji, numbers, newlines and long words.
 
 import fc from 'fast-check';
-import { cleanText, isBlank } from '../src/caption/clean.ts';
-import { graphemes } from '../src/caption/graphemes.ts';
-import { MAX_TEXT_GRAPHEMES } from '../src/caption/overlay.ts';
+import { cleanText, isBlank } from '../src/engine/caption/clean.ts';
+import { graphemes } from '../src/engine/caption/graphemes.ts';
+import { MAX_TEXT_GRAPHEMES } from '../src/engine/caption/overlay.ts';
 
 const WORDS = {
   ltr: words(`

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { AwsV4Signer } from 'aws4fetch';
-import { S3Client } from '../src/storage/s3/s3-client.ts';
-import { S3Error } from '../src/storage/s3/s3-error.ts';
-import type { S3StorageOptions } from '../src/storage/s3/s3-storage.ts';
+import { S3Client } from '../src/service/storage/s3/s3-client.ts';
+import { S3Error } from '../src/service/storage/s3/s3-error.ts';
+import type { S3StorageOptions } from '../src/service/storage/s3/s3-storage.ts';
 import { freePort } from './free-port.ts';
 import { until } from './running-server.ts';
 

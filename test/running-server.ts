@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { must } from '../src/primitives/must.ts';
+import { must } from '../src/shared/must.ts';
 import { type Exit, exitOf } from './exit-of.ts';
 import { runCommand } from './run-command.ts';
 import { START_ARGUMENTS } from './start-command.ts';

@@ -1,12 +1,12 @@
 // The fonts that a style can name, drawn by the real engine: even bars, text in the middle, and fallback for single characters.
 
 import { describe, expect, it } from 'vitest';
-import { FONT_NAMES, type FontName } from '../src/caption/fonts.ts';
-import { STYLE_PRESETS, type StylePreset } from '../src/caption/style-presets.ts';
-import { renderOverlay } from '../src/index.ts';
-import { type Bar, layoutOverlays } from '../src/layout/layout.ts';
-import { must } from '../src/primitives/must.ts';
-import { TextEngine } from '../src/raster/text-engine.ts';
+import { FONT_NAMES, type FontName } from '../src/engine/caption/fonts.ts';
+import { STYLE_PRESETS, type StylePreset } from '../src/engine/caption/style-presets.ts';
+import { renderOverlay } from '../src/engine/index.ts';
+import { type Bar, layoutOverlays } from '../src/engine/layout/layout.ts';
+import { must } from '../src/shared/must.ts';
+import { TextEngine } from '../src/engine/raster/text-engine.ts';
 
 const CANVAS = { width: 1080, height: 1920 };
 const STORY_FONTS = FONT_NAMES.filter((name) => name !== 'inter');

@@ -3,12 +3,12 @@
 
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { STYLE_PRESETS } from '../src/caption/style-presets.ts';
-import { renderImage, renderOverlay } from '../src/index.ts';
-import { bakeBands } from '../src/raster/blend.ts';
-import { drawBands } from '../src/render/bands.ts';
-import { createRenderTools } from '../src/render/renderer-tools.ts';
-import { Stopwatch } from '../src/render/timing.ts';
+import { STYLE_PRESETS } from '../src/engine/caption/style-presets.ts';
+import { renderImage, renderOverlay } from '../src/engine/index.ts';
+import { bakeBands } from '../src/engine/raster/blend.ts';
+import { drawBands } from '../src/engine/render/bands.ts';
+import { createRenderTools } from '../src/engine/render/renderer-tools.ts';
+import { Stopwatch } from '../src/engine/render/timing.ts';
 import { decode, type Pixels, pixelAt, plainPng } from './pictures.ts';
 
 const SIZE = { width: 240, height: 200 };

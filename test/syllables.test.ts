@@ -1,8 +1,8 @@
 // Where words of many languages can be cut, with the real patterns.
 
 import { describe, expect, it } from 'vitest';
-import { type Syllables, syllablesOf } from '../src/layout/syllables.ts';
-import { patternCuts } from '../src/raster/syllable-patterns.ts';
+import { type Syllables, syllablesOf } from '../src/engine/layout/syllables.ts';
+import { patternCuts } from '../src/engine/raster/syllable-patterns.ts';
 
 function syllablesIn(piece: string, token: string, lang?: string): Syllables | undefined {
   return syllablesOf(piece, token, lang, patternCuts);

@@ -2,12 +2,12 @@
 
 import { openSync } from 'fontkit';
 import { expect, it } from 'vitest';
-import { layoutOverlays } from '../src/layout/layout.ts';
-import { BAR_ALPHA } from '../src/layout/look.ts';
-import { must } from '../src/primitives/must.ts';
-import { FAMILIES } from '../src/raster/catalogue.ts';
-import { fontFiles } from '../src/raster/font-files.ts';
-import { TextEngine } from '../src/raster/text-engine.ts';
+import { layoutOverlays } from '../src/engine/layout/layout.ts';
+import { BAR_ALPHA } from '../src/engine/layout/look.ts';
+import { must } from '../src/shared/must.ts';
+import { FAMILIES } from '../src/engine/raster/catalogue.ts';
+import { fontFiles } from '../src/engine/raster/font-files.ts';
+import { TextEngine } from '../src/engine/raster/text-engine.ts';
 
 const TEXT = 'Hamburgefonts at the lake';
 const CURVE_STEPS = 16;

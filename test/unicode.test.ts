@@ -2,14 +2,14 @@
 // each script drawn with the real fonts.
 
 import { describe, expect, it } from 'vitest';
-import { cleanText, isBlank } from '../src/caption/clean.ts';
-import { graphemes } from '../src/caption/graphemes.ts';
-import { MAX_TEXT_GRAPHEMES } from '../src/caption/overlay.ts';
-import { breakPositions } from '../src/layout/breaks.ts';
-import { isEmoji } from '../src/layout/emoji.ts';
-import { layoutOverlays } from '../src/layout/layout.ts';
-import type { Band } from '../src/raster/band.ts';
-import { TextEngine } from '../src/raster/text-engine.ts';
+import { cleanText, isBlank } from '../src/engine/caption/clean.ts';
+import { graphemes } from '../src/engine/caption/graphemes.ts';
+import { MAX_TEXT_GRAPHEMES } from '../src/engine/caption/overlay.ts';
+import { breakPositions } from '../src/engine/layout/breaks.ts';
+import { isEmoji } from '../src/engine/layout/emoji.ts';
+import { layoutOverlays } from '../src/engine/layout/layout.ts';
+import type { Band } from '../src/engine/raster/band.ts';
+import { TextEngine } from '../src/engine/raster/text-engine.ts';
 import { dataLines, textData } from './text-data.ts';
 
 const engine = new TextEngine();

@@ -1,11 +1,11 @@
 // Checks what readers expect of words, dashes, quotations and rows of symbols, with the real fonts.
 
 import { describe, expect, it } from 'vitest';
-import { isEmoji } from '../src/layout/emoji.ts';
-import { type Bar, layoutOverlays } from '../src/layout/layout.ts';
-import { must } from '../src/primitives/must.ts';
-import { graphemes } from '../src/caption/graphemes.ts';
-import { TextEngine } from '../src/raster/text-engine.ts';
+import { isEmoji } from '../src/engine/layout/emoji.ts';
+import { type Bar, layoutOverlays } from '../src/engine/layout/layout.ts';
+import { must } from '../src/shared/must.ts';
+import { graphemes } from '../src/engine/caption/graphemes.ts';
+import { TextEngine } from '../src/engine/raster/text-engine.ts';
 
 const engine = new TextEngine();
 const CANVAS = { width: 1080, height: 1920 };

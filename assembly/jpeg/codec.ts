@@ -1,6 +1,6 @@
 // Reads the coefficients of a JPEG, blends an overlay into them and writes them again. A photo with one scan goes through
 // memory row by row. Of any other, all coefficients are stored: they are read scan by scan and written with codes of their
-// own. Compiled by `npm run generate`; src/raster/jpeg/codec.ts calls it.
+// own. Compiled by `npm run generate`; src/engine/raster/jpeg/codec.ts calls it.
 
 import { mark } from './bits-in';
 import { copyFromMark, output } from './bits-out';

@@ -1,5 +1,5 @@
 // Compresses the rows of a PNG: filters them and writes a deflate stream of literals and zero runs. A strip of rows is
-// one block with its own Huffman codes. Compiled by `npm run generate`; src/raster/png/encoder.ts calls it.
+// one block with its own Huffman codes. Compiled by `npm run generate`; src/engine/raster/png/encoder.ts calls it.
 
 import { addToAdler, high, low, setAdler } from './adler';
 import { filterRow, magnitude, PAETH } from './filters';

@@ -4,7 +4,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Timings } from '../../src/render/timing.ts';
+import type { Timings } from '../../src/engine/render/timing.ts';
 import type { Contender } from './contender.ts';
 import type { Timed } from './rounds.ts';
 import type { Scene } from './scene.ts';

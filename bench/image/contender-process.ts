@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import sharp from 'sharp';
-import type { Timings } from '../../src/render/timing.ts';
+import type { Timings } from '../../src/engine/render/timing.ts';
 import type { ApartResult, ApartScene } from './apart.ts';
 import type { Contender } from './contender.ts';
 import { jimpPeer } from './jimp-peer.ts';

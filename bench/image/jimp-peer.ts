@@ -1,6 +1,6 @@
 import { HorizontalAlign, Jimp, JimpMime, loadFont, VerticalAlign } from 'jimp';
 import { SANS_128_WHITE, SANS_64_WHITE } from 'jimp/fonts';
-import { BAR_ALPHA } from '../../src/layout/look.ts';
+import { BAR_ALPHA } from '../../src/engine/layout/look.ts';
 import type { Contender } from './contender.ts';
 
 /** Jimp has bitmap fonts of fixed sizes. From this size on, the larger one is closer. */

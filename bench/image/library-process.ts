@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
-import { renderImage } from '../../src/index.ts';
+import { renderImage } from '../../src/engine/index.ts';
 import { CAPTIONS } from './scene.ts';
 
 const [, , file] = process.argv;

@@ -1,11 +1,11 @@
 // Our pipeline with a native PNG encoder in place of our own, which is how Storybar encoded in its first versions.
 
 import { CompressionType, FilterType, Transformer } from '@napi-rs/image';
-import { decodeImage } from '../../src/media/image.ts';
-import { bakeBands, type RawImage } from '../../src/raster/blend.ts';
-import { drawBands } from '../../src/render/bands.ts';
-import { createRenderTools } from '../../src/render/renderer-tools.ts';
-import { Stopwatch } from '../../src/render/timing.ts';
+import { decodeImage } from '../../src/engine/media/image.ts';
+import { bakeBands, type RawImage } from '../../src/engine/raster/blend.ts';
+import { drawBands } from '../../src/engine/render/bands.ts';
+import { createRenderTools } from '../../src/engine/render/renderer-tools.ts';
+import { Stopwatch } from '../../src/engine/render/timing.ts';
 import type { Contender } from './contender.ts';
 import { CAPTIONS } from './scene.ts';
 

@@ -1,7 +1,7 @@
 // Measures transparent overlays, for callers who composite the bars themselves.
 
-import { renderOverlay } from '../../src/index.ts';
-import { must } from '../../src/primitives/must.ts';
+import { renderOverlay } from '../../src/engine/index.ts';
+import { must } from '../../src/shared/must.ts';
 import { interleave, type Series } from './rounds.ts';
 
 const SIZE = { width: 1080, height: 1920 } as const;

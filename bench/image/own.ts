@@ -1,9 +1,9 @@
 // Our pipeline, and the minimum that any pipeline with this decoder and encoder needs.
 
 import sharp from 'sharp';
-import { renderImage } from '../../src/index.ts';
-import { encodePng } from '../../src/raster/png/photo.ts';
-import type { Timings } from '../../src/render/timing.ts';
+import { renderImage } from '../../src/engine/index.ts';
+import { encodePng } from '../../src/engine/raster/png/photo.ts';
+import type { Timings } from '../../src/engine/render/timing.ts';
 import type { Contender } from './contender.ts';
 import { CAPTIONS } from './scene.ts';
 

@@ -3,7 +3,7 @@
 import { copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Timings } from '../../src/render/timing.ts';
+import type { Timings } from '../../src/engine/render/timing.ts';
 import { type Apart, type ApartResult, startApart } from './apart.ts';
 import type { Contender, Output } from './contender.ts';
 import { nativeEncoder } from './native-peer.ts';

@@ -2,8 +2,8 @@
 
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { BAR_ALPHA, SPACINGS } from '../../src/layout/look.ts';
-import { must } from '../../src/primitives/must.ts';
+import { BAR_ALPHA, SPACINGS } from '../../src/engine/layout/look.ts';
+import { must } from '../../src/shared/must.ts';
 import type { Contender, SkippedPeer } from './contender.ts';
 import { findProgram, isNative, prints, runProgram } from './programs.ts';
 import { PEER_FONT_NAME, type Scene } from './scene.ts';

@@ -2,8 +2,8 @@
 // same rows.
 
 import { createRequire } from 'node:module';
-import { type Bar, layoutOverlays } from '../../src/layout/layout.ts';
-import { TextEngine } from '../../src/raster/text-engine.ts';
+import { type Bar, layoutOverlays } from '../../src/engine/layout/layout.ts';
+import { TextEngine } from '../../src/engine/raster/text-engine.ts';
 import type { Photo } from './pictures.ts';
 
 // Each caption has one line and no emoji, because not every peer can draw more.

@@ -2,8 +2,8 @@
 // isn't part of its time, which favors sharp a little.
 
 import sharp, { type Sharp } from 'sharp';
-import { renderOverlay } from '../../src/index.ts';
-import { encodePng } from '../../src/raster/png/photo.ts';
+import { renderOverlay } from '../../src/engine/index.ts';
+import { encodePng } from '../../src/engine/raster/png/photo.ts';
 import type { Contender, Output } from './contender.ts';
 import { CAPTIONS, type Scene } from './scene.ts';
 

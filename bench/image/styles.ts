@@ -1,7 +1,7 @@
 // Measures the cost of a style: three captions on a JPEG as bars, and in every other preset, as PNG and as JPEG.
 
-import { STYLE_PRESETS } from '../../src/caption/style-presets.ts';
-import { renderImage } from '../../src/index.ts';
+import { STYLE_PRESETS } from '../../src/engine/caption/style-presets.ts';
+import { renderImage } from '../../src/engine/index.ts';
 import type { Photo } from './pictures.ts';
 import { interleave, median, medianRatio, seriesNamed } from './rounds.ts';
 import { CAPTIONS } from './scene.ts';

@@ -2,11 +2,11 @@
 // next to sharp, which decodes, turns and encodes.
 
 import sharp from 'sharp';
-import { renderOverlay } from '../../src/index.ts';
-import { spliceBands } from '../../src/raster/jpeg/splice.ts';
-import { drawBands } from '../../src/render/bands.ts';
-import { createRenderTools } from '../../src/render/renderer-tools.ts';
-import { Stopwatch } from '../../src/render/timing.ts';
+import { renderOverlay } from '../../src/engine/index.ts';
+import { spliceBands } from '../../src/engine/raster/jpeg/splice.ts';
+import { drawBands } from '../../src/engine/render/bands.ts';
+import { createRenderTools } from '../../src/engine/render/renderer-tools.ts';
+import { Stopwatch } from '../../src/engine/render/timing.ts';
 import { jpegRow, SHARP_QUALITY } from './jpeg-output.ts';
 import type { Photo } from './pictures.ts';
 import { interleave, seriesNamed } from './rounds.ts';

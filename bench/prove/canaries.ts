@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
-import { must } from '../../src/primitives/must.ts';
+import { must } from '../../src/shared/must.ts';
 
 export interface Canaries {
   /** Strings that must not appear in any response. */

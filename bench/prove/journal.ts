@@ -2,7 +2,7 @@
 // responses, secrets of others, and internal errors.
 
 import type { IncomingHttpHeaders } from 'node:http';
-import { ERRORS } from '../../src/error-table.ts';
+import { ERRORS } from '../../src/shared/error-table.ts';
 
 export interface ResponseRecord {
   /** 0 when the connection broke before the response was complete. */

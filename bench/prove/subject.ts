@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { issueKey, openAccount } from '../../src/main/issue-key.ts';
 import { withStore } from '../../src/main/open-store.ts';
-import { must } from '../../src/primitives/must.ts';
+import { must } from '../../src/shared/must.ts';
 import { health, METRICS_TOKEN, until } from '../../test/running-server.ts';
 import { START_ARGUMENTS } from '../../test/start-command.ts';
 import { type Canaries, placeCanaries } from './canaries.ts';

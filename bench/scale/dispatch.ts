@@ -1,6 +1,6 @@
 // Measures how dispatching scales: one to sixteen workers of one slot each, whose renders only sleep.
 
-import type { Asset } from '../../src/media/asset.ts';
+import type { Asset } from '../../src/engine/media/asset.ts';
 import { fixed, formatTable } from '../image/table.ts';
 import type { Fleet } from './fleet.ts';
 import { percentile, throughput } from './load.ts';

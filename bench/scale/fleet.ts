@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { RemoteRenderer } from '../../src/dispatch/remote/api-server/remote-renderer.ts';
+import { RemoteRenderer } from '../../src/service/dispatch/remote/api-server/remote-renderer.ts';
 import { until } from '../../test/running-server.ts';
 
 const SLEEPER = path.join(import.meta.dirname, 'sleeping-worker.ts');

@@ -3,10 +3,10 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
-import { type Renderer, withLease } from '../../src/dispatch/renderer.ts';
+import { type Renderer, withLease } from '../../src/service/dispatch/renderer.ts';
 import { anyone } from '../../test/dispatch/lease-requests.ts';
-import type { Asset } from '../../src/media/asset.ts';
-import { composeRecipe } from '../../src/render/compose.ts';
+import type { Asset } from '../../src/engine/media/asset.ts';
+import { composeRecipe } from '../../src/engine/render/compose.ts';
 import { LIMITS, OVERLAYS } from './work.ts';
 
 export interface Work {

@@ -6,11 +6,11 @@ import { rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { receiveHashed, sendHashed } from '../../src/dispatch/remote/shared/hashed-transfer.ts';
-import { HASH_TRAILER } from '../../src/dispatch/remote/shared/wire.ts';
-import { type Renderer, withLease } from '../../src/dispatch/renderer.ts';
+import { receiveHashed, sendHashed } from '../../src/service/dispatch/remote/shared/hashed-transfer.ts';
+import { HASH_TRAILER } from '../../src/service/dispatch/remote/shared/wire.ts';
+import { type Renderer, withLease } from '../../src/service/dispatch/renderer.ts';
 import { anyone } from '../../test/dispatch/lease-requests.ts';
-import type { Asset } from '../../src/media/asset.ts';
+import type { Asset } from '../../src/engine/media/asset.ts';
 import { startPools } from '../../test/dispatch/pools.ts';
 import { until } from '../../test/running-server.ts';
 import { startWorker } from '../../test/running-worker.ts';
@@ -76,7 +76,7 @@ async function compare(local: Renderer, remote: Renderer, asset: Asset | undefin
 }
 
 async function outputSize(renderer: Renderer, asset: Asset, directory: string): Promise<number> {
-  const { composeRecipe } = await import('../../src/render/compose.ts');
+  const { composeRecipe } = await import('../../src/engine/render/compose.ts');
   const { LIMITS, OVERLAYS } = await import('./work.ts');
   const output = path.join(directory, randomUUID());
   await withLease(renderer, anyone(), async (lease) => {

@@ -1,7 +1,7 @@
 // Real renders on real worker programs. They and the API server share this machine's cores, so more workers than cores
 // gain nothing here.
 
-import type { Asset } from '../../src/media/asset.ts';
+import type { Asset } from '../../src/engine/media/asset.ts';
 import { type RunningWorker, startWorker } from '../../test/running-worker.ts';
 import { fixed, formatTable } from '../image/table.ts';
 import type { Fleet } from './fleet.ts';

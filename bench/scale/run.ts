@@ -3,7 +3,7 @@
 
 import { cpus } from 'node:os';
 import path from 'node:path';
-import { createAsset } from '../../src/media/asset.ts';
+import { createAsset } from '../../src/engine/media/asset.ts';
 import { readFile, writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { hasNats, startNats } from '../../test/running-nats.ts';

@@ -2,9 +2,9 @@
 
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PoolStatus, Renderer, RenderJob } from '../../src/dispatch/renderer.ts';
-import type { AssetProbe } from '../../src/render/compose.ts';
-import type { RenderFacts } from '../../src/render/render.ts';
+import type { PoolStatus, Renderer, RenderJob } from '../../src/service/dispatch/renderer.ts';
+import type { AssetProbe } from '../../src/engine/render/compose.ts';
+import type { RenderFacts } from '../../src/engine/render/render.ts';
 
 export function sleepingRenderer(renderMs: number, outputBytes: number): Renderer {
   const output = Buffer.alloc(outputBytes, 'storybar');

@@ -1,7 +1,7 @@
 // A worker process whose renders only sleep. Usage: sleeping-worker.ts <NATS URL> <directory> <render ms> <output bytes>
 
-import { WorkerNode } from '../../src/dispatch/remote/worker/worker-node.ts';
-import { WorkArea } from '../../src/media/work-area.ts';
+import { WorkerNode } from '../../src/service/dispatch/remote/worker/worker-node.ts';
+import { WorkArea } from '../../src/engine/media/work-area.ts';
 import { sleepingRenderer } from './sleeping-renderer.ts';
 
 const [natsUrl = '', directory = '', renderMs = '100', outputBytes = '1000'] = process.argv.slice(2);

@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { renderOverlay } from '../../src/index.ts';
+import { renderOverlay } from '../../src/engine/index.ts';
 import { type Library, startLibrary } from '../image/library.ts';
 import { makePhotos, type Photo } from '../image/pictures.ts';
 import { median } from '../image/rounds.ts';

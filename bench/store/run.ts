@@ -2,8 +2,8 @@
 // render at a time, then 16 concurrently. Then what a saved style adds to a request.
 
 import { randomUUID } from 'node:crypto';
-import { must } from '../../src/primitives/must.ts';
-import { createStore, type Store } from '../../src/store/store.ts';
+import { must } from '../../src/shared/must.ts';
+import { createStore, type Store } from '../../src/service/store/store.ts';
 import { createPostgres } from '../../test/postgres-server.ts';
 import { measureSavedStyle } from './saved-style.ts';
 import { postgresDatabase, sqliteDatabase, type TestDatabase } from '../../test/store/databases.ts';

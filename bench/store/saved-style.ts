@@ -1,11 +1,11 @@
 // What a saved style adds to a request: the same form is read, resolved and parsed with a preset and with a saved style, in turns.
 
-import { DEFAULT_PLANS } from '../../src/account/plans.ts';
-import { SavedStyles } from '../../src/brand/saved-styles.ts';
-import { readFields } from '../../src/caption/field-reader.ts';
-import { parseFields } from '../../src/caption/form.ts';
-import { must } from '../../src/primitives/must.ts';
-import type { Store } from '../../src/store/store.ts';
+import { DEFAULT_PLANS } from '../../src/service/account/plans.ts';
+import { SavedStyles } from '../../src/service/brand/saved-styles.ts';
+import { readFields } from '../../src/engine/caption/field-reader.ts';
+import { parseFields } from '../../src/engine/caption/form.ts';
+import { must } from '../../src/shared/must.ts';
+import type { Store } from '../../src/service/store/store.ts';
 
 const ROUNDS = 2_000;
 const WARM_UP_ROUNDS = 200;

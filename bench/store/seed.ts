@@ -2,10 +2,10 @@
 // that has the maximum of everything.
 
 import { createHash } from 'node:crypto';
-import { TABLES } from '../../src/store/copy.ts';
-import { type Engine, insertRows, type SqlSession } from '../../src/store/engine.ts';
-import type { SqlRow, SqlValue } from '../../src/store/rows.ts';
-import { must } from '../../src/primitives/must.ts';
+import { TABLES } from '../../src/service/store/copy.ts';
+import { type Engine, insertRows, type SqlSession } from '../../src/service/store/engine.ts';
+import type { SqlRow, SqlValue } from '../../src/service/store/rows.ts';
+import { must } from '../../src/shared/must.ts';
 
 export interface Sizes {
   readonly accounts: number;

@@ -6,7 +6,7 @@
 import { copyFileSync, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { parseArgs } from 'node:util';
-import { createStore } from '../../src/store/store.ts';
+import { createStore } from '../../src/service/store/store.ts';
 import { createPostgres } from '../../test/postgres-server.ts';
 import { postgresDatabase, sqliteDatabase, type TestDatabase } from '../../test/store/databases.ts';
 import { seed } from './seed.ts';

@@ -1,8 +1,8 @@
 // The server's use of its store: requests, pages and periodic tasks, each with the rows that make it slow.
 
-import { must } from '../../src/primitives/must.ts';
-import type { NewRender } from '../../src/store/renders/render.ts';
-import type { Store } from '../../src/store/store.ts';
+import { must } from '../../src/shared/must.ts';
+import type { NewRender } from '../../src/service/store/renders/render.ts';
+import type { Store } from '../../src/service/store/store.ts';
 import { BIG, uuid } from './seed.ts';
 
 const DAY_MS = 24 * 3_600_000;

@@ -1,6 +1,6 @@
 // An engine that remembers how much processor time each statement took, and the longest time that the event loop was blocked.
 
-import type { Engine, SqlSession } from '../../src/store/engine.ts';
+import type { Engine, SqlSession } from '../../src/service/store/engine.ts';
 
 export interface Timing {
   /** The slowest statement, and its milliseconds. */

@@ -4,7 +4,7 @@ import { type ChildProcessByStdio, fork, spawn } from 'node:child_process';
 import { openAsBlob } from 'node:fs';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import { must } from '../../src/primitives/must.ts';
+import { must } from '../../src/shared/must.ts';
 import { nextMessage } from '../../test/next-message.ts';
 import { plansFile } from '../../test/plans-file.ts';
 import { until } from '../../test/running-server.ts';

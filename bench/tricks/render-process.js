@@ -16,7 +16,7 @@ const LONG = Array.from({ length: 4 }, (_, index) => ({
 }));
 
 const [, , folder, workload, file] = process.argv;
-const library = await import(pathToFileURL(path.join(folder, 'dist/index.js')).href);
+const library = await import(pathToFileURL(path.join(folder, 'dist/engine/index.js')).href);
 const asset = await readFile(file);
 
 const WORKLOADS = {

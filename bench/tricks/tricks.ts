@@ -36,13 +36,13 @@ export const TRICKS: readonly Trick[] = [
     name: 'pool of response buffers',
     workload: 'replays',
     measure: 'CPU',
-    without: [patch('primitives/buffer-pool.js', 'this.#spare.push(buffer)', 'void buffer')],
+    without: [patch('shared/buffer-pool.js', 'this.#spare.push(buffer)', 'void buffer')],
   },
   {
     name: 'kept PNG encoder',
     workload: 'photo',
     measure: 'CPU',
-    without: [patch('raster/png/encoder.js', 'MAX_IDLE = 1', 'MAX_IDLE = 0')],
+    without: [patch('engine/raster/png/encoder.js', 'MAX_IDLE = 1', 'MAX_IDLE = 0')],
   },
   {
     name: 'estimated length of a PNG',
@@ -50,21 +50,21 @@ export const TRICKS: readonly Trick[] = [
     measure: 'CPU',
     // Without the trick, parts of unknown number are collected in a buffer that doubles.
     without: [
-      patch('raster/png/photo.js', 'file.expectMore((bytes.length * (height - top)) / rows);', ''),
-      patch('raster/png/growing-buffer.js', 'MARGIN = 1.05', 'MARGIN = 2'),
+      patch('engine/raster/png/photo.js', 'file.expectMore((bytes.length * (height - top)) / rows);', ''),
+      patch('engine/raster/png/growing-buffer.js', 'MARGIN = 1.05', 'MARGIN = 2'),
     ],
   },
   {
     name: 'four bytes of a bar at once',
     workload: 'photo',
     measure: ['blend'],
-    without: [patch('raster/blend.js', 'to - from < MIN_WORD_RUN_BYTES ? 0 : (to - aligned) >> 2', '0')],
+    without: [patch('engine/raster/blend.js', 'to - from < MIN_WORD_RUN_BYTES ? 0 : (to - aligned) >> 2', '0')],
   },
   {
     name: 'kept JPEG codec',
     workload: 'jpeg',
     measure: 'CPU',
-    without: [patch('raster/jpeg/codec.js', 'idle ?? new JpegCodec()', 'new JpegCodec()')],
+    without: [patch('engine/raster/jpeg/codec.js', 'idle ?? new JpegCodec()', 'new JpegCodec()')],
   },
   {
     name: 'checksum of stored deflate',
@@ -72,7 +72,7 @@ export const TRICKS: readonly Trick[] = [
     measure: ['encode'],
     without: [
       patch(
-        'raster/png/deflate.js',
+        'engine/raster/png/deflate.js',
         'const stored = deflateSync(bytes, { level: 0, chunkSize: bytes.length + 1024 });',
         PLAIN_CHECKSUM,
       ),
@@ -82,31 +82,31 @@ export const TRICKS: readonly Trick[] = [
     name: 'cache of compressed zeros',
     workload: 'overlay',
     measure: ['encode'],
-    without: [patch('raster/png/deflate.js', 'this.#pieces.set(length, piece);', '')],
+    without: [patch('engine/raster/png/deflate.js', 'this.#pieces.set(length, piece);', '')],
   },
   {
     name: 'repeated rows of a palette',
     workload: 'overlay',
     measure: ['encode'],
-    without: [patch('raster/png/transparent.js', 'row > 0 && bytes.compare', 'false && bytes.compare')],
+    without: [patch('engine/raster/png/transparent.js', 'row > 0 && bytes.compare', 'false && bytes.compare')],
   },
   {
     name: 'last entry of the palette',
     workload: 'overlay',
     measure: ['encode'],
-    without: [patch('raster/png/transparent.js', 'if (word !== previous) {', '{')],
+    without: [patch('engine/raster/png/transparent.js', 'if (word !== previous) {', '{')],
   },
   {
     name: 'turn before an overlay is encoded',
     workload: 'overlay',
     measure: 'memory',
-    without: [patch('render/render.js', 'await setImmediate();', '')],
+    without: [patch('engine/render/render.js', 'await setImmediate();', '')],
   },
   {
     name: 'drawInSteps',
     workload: 'large-overlay',
     measure: 'memory',
-    without: [patch('render/bands.js', 'await setImmediate();', '')],
+    without: [patch('engine/render/bands.js', 'await setImmediate();', '')],
   },
 ];
 

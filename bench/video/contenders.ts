@@ -4,7 +4,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import type { VideoRecipe } from '../../src/render/video-recipe.ts';
+import type { VideoRecipe } from '../../src/engine/render/video-recipe.ts';
 import { encoderArguments } from './encoder-arguments.ts';
 
 export interface Figures {

@@ -4,11 +4,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import { must } from '../../src/primitives/must.ts';
-import { bakeBands } from '../../src/raster/blend.ts';
-import { drawBands } from '../../src/render/bands.ts';
-import type { RenderTools } from '../../src/render/renderer-tools.ts';
-import { Stopwatch } from '../../src/render/timing.ts';
+import { must } from '../../src/shared/must.ts';
+import { bakeBands } from '../../src/engine/raster/blend.ts';
+import { drawBands } from '../../src/engine/render/bands.ts';
+import type { RenderTools } from '../../src/engine/render/renderer-tools.ts';
+import { Stopwatch } from '../../src/engine/render/timing.ts';
 import type { Figures, Job } from './contenders.ts';
 import { encoderArguments } from './encoder-arguments.ts';
 import { ProcessorTime } from './processor-time.ts';

@@ -5,12 +5,12 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { sniff, type VideoFormat } from '../../src/media/sniff.ts';
-import type { ColorTags } from '../../src/media/video/frames/color.ts';
-import { probeVideo } from '../../src/media/video/probe/probe.ts';
-import { createRenderTools } from '../../src/render/renderer-tools.ts';
-import { renderOnVideo } from '../../src/render/video.ts';
-import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, type VideoRecipe } from '../../src/render/video-recipe.ts';
+import { sniff, type VideoFormat } from '../../src/engine/media/sniff.ts';
+import type { ColorTags } from '../../src/engine/media/video/frames/color.ts';
+import { probeVideo } from '../../src/engine/media/video/probe/probe.ts';
+import { createRenderTools } from '../../src/engine/render/renderer-tools.ts';
+import { renderOnVideo } from '../../src/engine/render/video.ts';
+import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, type VideoRecipe } from '../../src/engine/render/video-recipe.ts';
 import { median } from '../image/rounds.ts';
 import { fixed, formatTable } from '../image/table.ts';
 import { OVERLAYS } from './overlays.ts';

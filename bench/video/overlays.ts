@@ -1,4 +1,4 @@
-import type { Overlay } from '../../src/caption/overlay.ts';
+import type { Overlay } from '../../src/engine/caption/overlay.ts';
 
 export const OVERLAYS: readonly Overlay[] = [
   { text: 'When the deploy goes out on Friday 🚀', position: 20 },

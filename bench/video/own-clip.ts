@@ -5,7 +5,7 @@ import path from 'node:path';
 import { AV_CODEC_FLAG_GLOBAL_HEADER, AV_LOG_QUIET, AV_PIX_FMT_YUV420P, type FFEncoderCodec } from 'node-av/constants';
 import { Codec, CodecContext, FormatContext, Frame, Log, Packet, Rational } from 'node-av/lib';
 import sharp from 'sharp';
-import type { Size } from '../../src/layout/geometry.ts';
+import type { Size } from '../../src/engine/layout/geometry.ts';
 
 const PHOTO = path.join(import.meta.dirname, '../../examples/photo.jpg');
 /** How much larger than a frame the photo is. */

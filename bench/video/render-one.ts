@@ -2,16 +2,16 @@
 // usage: render-one.ts <clip> <output> <ours|marked|floor|one|ten|styled|crowd|words-...>
 
 import { readFileSync } from 'node:fs';
-import { sniff } from '../../src/media/sniff.ts';
-import type { VideoFormat } from '../../src/media/sniff.ts';
-import { NO_BARS } from '../../src/media/video/frames/bar-blender.ts';
-import { probeVideo } from '../../src/media/video/probe/probe.ts';
-import { transcode } from '../../src/media/video/transcode.ts';
-import { drawBands } from '../../src/render/bands.ts';
-import { createRenderTools } from '../../src/render/renderer-tools.ts';
-import { Stopwatch } from '../../src/render/timing.ts';
-import { renderOnVideo } from '../../src/render/video.ts';
-import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
+import { sniff } from '../../src/engine/media/sniff.ts';
+import type { VideoFormat } from '../../src/engine/media/sniff.ts';
+import { NO_BARS } from '../../src/engine/media/video/frames/bar-blender.ts';
+import { probeVideo } from '../../src/engine/media/video/probe/probe.ts';
+import { transcode } from '../../src/engine/media/video/transcode.ts';
+import { drawBands } from '../../src/engine/render/bands.ts';
+import { createRenderTools } from '../../src/engine/render/renderer-tools.ts';
+import { Stopwatch } from '../../src/engine/render/timing.ts';
+import { renderOnVideo } from '../../src/engine/render/video.ts';
+import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/engine/render/video-recipe.ts';
 import { OVERLAYS, TIMED_OVERLAYS } from './overlays.ts';
 import { SPOKEN_OVERLAYS } from './words.ts';
 

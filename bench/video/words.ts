@@ -3,8 +3,8 @@
 
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import type { Overlay } from '../../src/caption/overlay.ts';
-import { parseForm } from '../../src/caption/form.ts';
+import type { Overlay } from '../../src/engine/caption/overlay.ts';
+import { parseForm } from '../../src/engine/caption/form.ts';
 import { inNode } from './contenders.ts';
 
 const WORDS_PER_MINUTE = 150;

@@ -2,7 +2,7 @@
 
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { must } from '../../src/primitives/must.ts';
+import { must } from '../../src/shared/must.ts';
 import { until } from '../../test/running-server.ts';
 import { type Environment, inEmptyFolder, run } from './package.ts';
 import { readmeVariables, withStandIn } from './readme.ts';

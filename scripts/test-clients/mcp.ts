@@ -3,7 +3,7 @@ import { cpSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { freePort } from '../../test/free-port.ts';
 import { plainClip } from '../../test/video/plain-clip.ts';
-import { must } from '../../src/primitives/must.ts';
+import { must } from '../../src/shared/must.ts';
 import { clientFolder, type Environment, inEmptyFolder, installAndTest, run } from './package.ts';
 import { programsOf, readmeVariables, stop } from './readme.ts';
 

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { must } from '../../src/primitives/must.ts';
+import { must } from '../../src/shared/must.ts';
 
 export type Environment = Readonly<Record<string, string>>;
 

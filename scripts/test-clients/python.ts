@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { must } from '../../src/primitives/must.ts';
+import { must } from '../../src/shared/must.ts';
 import { clientFolder, type Environment, inEmptyFolder, run } from './package.ts';
 import { readmeVariables, runPrograms } from './readme.ts';
 

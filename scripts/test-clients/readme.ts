@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { must } from '../../src/primitives/must.ts';
+import { must } from '../../src/shared/must.ts';
 import { freePort } from '../../test/free-port.ts';
 import { signalProcess, until } from '../../test/running-server.ts';
 import { clientFolder, type Environment, run } from './package.ts';

@@ -1,13 +1,13 @@
 // `storybar accounts` works directly on the store, also while a server is running.
 
-import { allowedBroken, type DeliveryCounts } from '../account/broken-delivery.ts';
-import { remaining } from '../account/credits.ts';
-import type { PlanBook } from '../account/plans.ts';
-import type { Subscription } from '../account/subscription.ts';
-import { readSettings } from '../config/settings.ts';
-import { AppError } from '../errors.ts';
-import type { AccountSummary } from '../store/accounts/accounts.ts';
-import type { Store } from '../store/store.ts';
+import { allowedBroken, type DeliveryCounts } from '../service/account/broken-delivery.ts';
+import { remaining } from '../service/account/credits.ts';
+import type { PlanBook } from '../service/account/plans.ts';
+import type { Subscription } from '../service/account/subscription.ts';
+import { readSettings } from '../service/config/settings.ts';
+import { AppError } from '../shared/errors.ts';
+import type { AccountSummary } from '../service/store/accounts/accounts.ts';
+import type { Store } from '../service/store/store.ts';
 import { commandLineActor } from './actor.ts';
 import { UsageError } from './exit-codes.ts';
 import { flag, required, text, wholeNumber } from './options.ts';

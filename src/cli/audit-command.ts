@@ -1,6 +1,6 @@
 // `storybar audit` shows who changed which account, subscription or key, and when.
 
-import { readSettings } from '../config/settings.ts';
+import { readSettings } from '../service/config/settings.ts';
 import { text, wholeNumber } from './options.ts';
 import { withStore } from '../main/open-store.ts';
 import { type Print, table } from './print.ts';

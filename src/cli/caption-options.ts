@@ -1,9 +1,9 @@
 // The options of `storybar render` and `storybar send` that are request fields, and their conversion to such fields.
 
 import path from 'node:path';
-import { OUTPUT_FORMATS, type OutputFormat, WRITTEN_FORMATS } from '../caption/output-format.ts';
-import { CAPTION_FIELDS, FILE_FIELDS, LOOK_FIELDS } from '../caption/request-fields.ts';
-import { STYLE_FIELDS } from '../caption/style.ts';
+import { OUTPUT_FORMATS, type OutputFormat, WRITTEN_FORMATS } from '../engine/caption/output-format.ts';
+import { CAPTION_FIELDS, FILE_FIELDS, LOOK_FIELDS } from '../engine/caption/request-fields.ts';
+import { STYLE_FIELDS } from '../engine/caption/style.ts';
 import { UsageError } from './exit-codes.ts';
 import { readSubtitles } from './local-files.ts';
 

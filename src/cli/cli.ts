@@ -1,8 +1,8 @@
 // The command line: runs a command, reports its error and sets the exit code. `bin/storybar.js` starts it.
 
-import { SettingsError } from '../config/settings.ts';
-import { AppError } from '../errors.ts';
-import { ERRORS } from '../error-table.ts';
+import { SettingsError } from '../service/config/settings.ts';
+import { AppError } from '../shared/errors.ts';
+import { ERRORS } from '../shared/error-table.ts';
 import { CommandFailure, SETTINGS_EXIT, USAGE_EXIT, UsageError } from './exit-codes.ts';
 import { flagFaults } from './flag-faults.ts';
 import { didYouMean } from './parse-options.ts';

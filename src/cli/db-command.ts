@@ -2,16 +2,16 @@
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { readSettings } from '../config/settings.ts';
-import { copyAll, isEmpty, liveServers } from '../store/copy.ts';
-import type { Engine } from '../store/engine.ts';
-import { SCHEMA } from '../store/migrations.ts';
-import { reconcile } from '../store/ledger/reconcile.ts';
-import { isGone } from '../store/owner.ts';
-import { SqliteEngine } from '../store/sqlite-engine.ts';
+import { readSettings } from '../service/config/settings.ts';
+import { copyAll, isEmpty, liveServers } from '../service/store/copy.ts';
+import type { Engine } from '../service/store/engine.ts';
+import { SCHEMA } from '../service/store/migrations.ts';
+import { reconcile } from '../service/store/ledger/reconcile.ts';
+import { isGone } from '../service/store/owner.ts';
+import { SqliteEngine } from '../service/store/sqlite-engine.ts';
 import { CopyProgress } from './copy-progress.ts';
-import { SecretBox } from '../store/secret-box.ts';
-import { missingKeys, reencryptSecrets } from '../store/secrets.ts';
+import { SecretBox } from '../service/store/secret-box.ts';
+import { missingKeys, reencryptSecrets } from '../service/store/secrets.ts';
 import { UsageError } from './exit-codes.ts';
 import { flag, required, text } from './options.ts';
 import { embeddedFile, openEngine } from '../main/open-store.ts';

@@ -4,13 +4,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { DEFAULT_PLANS } from '../account/plans.ts';
-import { parseAssetUrl } from '../caption/asset-url.ts';
-import { AssetFetcher } from '../fetch/asset-fetcher.ts';
-import { FetchPolicy } from '../fetch/fetch-policy.ts';
-import { KIND_OF_FORMAT } from '../media/sniff.ts';
+import { DEFAULT_PLANS } from '../service/account/plans.ts';
+import { parseAssetUrl } from '../engine/caption/asset-url.ts';
+import { AssetFetcher } from '../service/fetch/asset-fetcher.ts';
+import { FetchPolicy } from '../service/fetch/fetch-policy.ts';
+import { KIND_OF_FORMAT } from '../engine/media/sniff.ts';
 import { VERSION } from '../main/version.ts';
-import { AppError } from '../errors.ts';
+import { AppError } from '../shared/errors.ts';
 import { UsageError } from './exit-codes.ts';
 
 /** Calls `use` with the path of the downloaded file and the last part of the URL, then deletes the file. */

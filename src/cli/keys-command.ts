@@ -1,11 +1,11 @@
 // `storybar keys` works directly on the store, also while a server is running.
 
-import type { KeyState } from '../account/access.ts';
-import { parseOrigin } from '../account/web-origin.ts';
-import { readSettings, type Settings } from '../config/settings.ts';
-import { AppError } from '../errors.ts';
-import type { KeySummary } from '../store/accounts/keys.ts';
-import type { Store } from '../store/store.ts';
+import type { KeyState } from '../service/account/access.ts';
+import { parseOrigin } from '../service/account/web-origin.ts';
+import { readSettings, type Settings } from '../service/config/settings.ts';
+import { AppError } from '../shared/errors.ts';
+import type { KeySummary } from '../service/store/accounts/keys.ts';
+import type { Store } from '../service/store/store.ts';
 import { commandLineActor } from './actor.ts';
 import { UsageError } from './exit-codes.ts';
 import { flag, text, wholeNumber } from './options.ts';

@@ -3,7 +3,7 @@
 
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { messageOf } from '../primitives/error-facts.ts';
+import { messageOf } from '../shared/error-facts.ts';
 import { UsageError } from './exit-codes.ts';
 
 export async function readSubtitles(file: string): Promise<string> {

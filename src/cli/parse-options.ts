@@ -2,7 +2,7 @@
 // most similar option there is.
 
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { nearestName } from '../primitives/edit-distance.ts';
+import { nearestName } from '../shared/edit-distance.ts';
 import { UsageError } from './exit-codes.ts';
 
 interface DescribedOption {

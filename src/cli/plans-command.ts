@@ -1,8 +1,8 @@
 // `storybar plans` shows the plans in use and checks plans files.
 
 import path from 'node:path';
-import type { Plan, PlanBook } from '../account/plans.ts';
-import { readSettings } from '../config/settings.ts';
+import type { Plan, PlanBook } from '../service/account/plans.ts';
+import { readSettings } from '../service/config/settings.ts';
 import { loadPlans } from '../main/load-plans.ts';
 import { type Print, table } from './print.ts';
 import { action, type Command, runActions } from './run-actions.ts';

@@ -1,6 +1,6 @@
 // The output of commands: text for people, or JSON for programs.
 
-import { must } from '../primitives/must.ts';
+import { must } from '../shared/must.ts';
 
 /** Prints `data` if the user requested JSON, else `text`. `indent` spreads the JSON over several lines. */
 export type Print = (data: unknown, text: string, indent?: number) => void;

@@ -1,13 +1,13 @@
 // `storybar render` runs the renderer without a server or a store.
 
 import { writeFile } from 'node:fs/promises';
-import type { FormField } from '../caption/field-reader.ts';
-import { parseForm, refuseBrandFiles } from '../caption/form.ts';
-import { assertFormatFits, formatFor } from '../caption/format-field.ts';
-import { OUTPUT_FORMATS } from '../caption/output-format.ts';
-import { AppError } from '../errors.ts';
-import { isVideoFormat } from '../media/sniff.ts';
-import { isAnimationFile, sniffFile } from '../media/sniff-file.ts';
+import type { FormField } from '../engine/caption/field-reader.ts';
+import { parseForm, refuseBrandFiles } from '../engine/caption/form.ts';
+import { assertFormatFits, formatFor } from '../engine/caption/format-field.ts';
+import { OUTPUT_FORMATS } from '../engine/caption/output-format.ts';
+import { AppError } from '../shared/errors.ts';
+import { isVideoFormat } from '../engine/media/sniff.ts';
+import { isAnimationFile, sniffFile } from '../engine/media/sniff-file.ts';
 import {
   type LocalRequest,
   renderClipLocally,
@@ -16,14 +16,14 @@ import {
   renderOverlayLocally,
   renderVideoLocally,
   type WriteOptions,
-} from '../render/render-locally.ts';
-import type { Rendered } from '../render/render.ts';
+} from '../engine/render/render-locally.ts';
+import type { Rendered } from '../engine/render/render.ts';
 import { CAPTION_OPTIONS, captionFields, OUTPUT_OPTION } from './caption-options.ts';
 import { withDownload } from './download.ts';
 import { UsageError } from './exit-codes.ts';
 import { HELP_OPTION, readCommand } from './parse-options.ts';
 import { outputNextTo } from './local-files.ts';
-import { messageOf } from '../primitives/error-facts.ts';
+import { messageOf } from '../shared/error-facts.ts';
 import { ProgressBar } from './progress-bar.ts';
 
 const COMMAND = {

@@ -3,7 +3,7 @@
 
 import { UsageError } from './exit-codes.ts';
 import { didYouMean, parseOptions } from './parse-options.ts';
-import { nearestName } from '../primitives/edit-distance.ts';
+import { nearestName } from '../shared/edit-distance.ts';
 import type { OptionTable, OptionValues } from './options.ts';
 import { type Print, printer } from './print.ts';
 

@@ -1,5 +1,5 @@
 import { HELP_OPTION, readCommand } from './parse-options.ts';
-import { readSettings } from '../config/settings.ts';
+import { readSettings } from '../service/config/settings.ts';
 import { assertSignInSettings } from '../main/sign-in-clients.ts';
 import { assertEmailSettings } from '../main/wire-identity.ts';
 import { serve } from '../main/serve.ts';

@@ -1,6 +1,6 @@
 // The server that a command uses, and the key for it.
 
-import type { ClientSettings } from '../config/settings.ts';
+import type { ClientSettings } from '../service/config/settings.ts';
 import { UsageError } from './exit-codes.ts';
 
 export function serverOf(

@@ -4,8 +4,8 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { SavedStyle, StyleToSave } from '#client';
-import { messageOf } from '../primitives/error-facts.ts';
-import { ERRORS } from '../error-table.ts';
+import { messageOf } from '../shared/error-facts.ts';
+import { ERRORS } from '../shared/error-table.ts';
 import { CommandFailure, UsageError } from './exit-codes.ts';
 import { flag } from './options.ts';
 import { type Print, table } from './print.ts';

@@ -1,8 +1,8 @@
 // `storybar usage` shows how many renders and credits accounts used.
 
-import { readSettings } from '../config/settings.ts';
-import { AppError } from '../errors.ts';
-import type { Store } from '../store/store.ts';
+import { readSettings } from '../service/config/settings.ts';
+import { AppError } from '../shared/errors.ts';
+import type { Store } from '../service/store/store.ts';
 import { UsageError } from './exit-codes.ts';
 import { day, text } from './options.ts';
 import { withStore } from '../main/open-store.ts';

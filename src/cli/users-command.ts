@@ -1,10 +1,10 @@
 // `storybar users` works directly on the store, also while a server is running.
 
-import { parseEmail } from '../account/email.ts';
-import { readSettings, type Settings } from '../config/settings.ts';
-import { AppError } from '../errors.ts';
-import type { Store } from '../store/store.ts';
-import type { UserRole } from '../store/people/user.ts';
+import { parseEmail } from '../service/account/email.ts';
+import { readSettings, type Settings } from '../service/config/settings.ts';
+import { AppError } from '../shared/errors.ts';
+import type { Store } from '../service/store/store.ts';
+import type { UserRole } from '../service/store/people/user.ts';
 import { commandLineActor } from './actor.ts';
 import { UsageError } from './exit-codes.ts';
 import { flag, text } from './options.ts';

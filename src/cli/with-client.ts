@@ -1,7 +1,7 @@
 // Calls the API for commands that manage what an account has saved.
 
 import { Storybar } from '#client';
-import { readClientSettings } from '../config/settings.ts';
+import { readClientSettings } from '../service/config/settings.ts';
 import { text } from './options.ts';
 import { failureOf } from './send/failures.ts';
 import { serverOf } from './server-options.ts';

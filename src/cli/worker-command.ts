@@ -1,6 +1,6 @@
 // `storybar worker` renders for API servers on other machines. It needs access to NATS, but not to the database or to keys.
 
-import { readSettings, SettingsError } from '../config/settings.ts';
+import { readSettings, SettingsError } from '../service/config/settings.ts';
 import { startWorkerNode } from '../main/start-worker-node.ts';
 import { stopOnSignals } from '../main/stop-on-signals.ts';
 import { VERSION } from '../main/version.ts';

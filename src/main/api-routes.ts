@@ -1,13 +1,13 @@
 // Wires the routes of the API that render or report.
 
-import { fontRoutes } from '../http/font-routes.ts';
-import { layoutRoutes } from '../http/layout-route.ts';
-import { type OverlayDependencies, overlayRoutes } from '../http/overlay/overlay-route.ts';
-import { type AccountRenderDependencies, accountRenderRoute } from '../http/playground/account-render.ts';
-import type { RouteGroup } from '../http/route-group.ts';
-import { logoRoutes } from '../http/logo-routes.ts';
-import { styleRoutes } from '../http/style-routes.ts';
-import { usageRoutes } from '../http/usage-route.ts';
+import { fontRoutes } from '../service/http/font-routes.ts';
+import { layoutRoutes } from '../service/http/layout-route.ts';
+import { type OverlayDependencies, overlayRoutes } from '../service/http/overlay/overlay-route.ts';
+import { type AccountRenderDependencies, accountRenderRoute } from '../service/http/playground/account-render.ts';
+import type { RouteGroup } from '../service/http/route-group.ts';
+import { logoRoutes } from '../service/http/logo-routes.ts';
+import { styleRoutes } from '../service/http/style-routes.ts';
+import { usageRoutes } from '../service/http/usage-route.ts';
 import { deadlinesOf } from './deadlines.ts';
 import type { ServerParts } from './server-parts.ts';
 import type { RenderServices } from './start-renders.ts';

@@ -1,5 +1,5 @@
-import { AppError } from '../errors.ts';
-import { messageOf } from '../primitives/error-facts.ts';
+import { AppError } from '../shared/errors.ts';
+import { messageOf } from '../shared/error-facts.ts';
 
 /** Returns the cause of an error whose own message is meant for clients, for operators. */
 export function causeOf(error: unknown): string {

@@ -1,5 +1,5 @@
-import type { Settings } from '../config/settings.ts';
-import type { AssetKind } from '../media/sniff.ts';
+import type { Settings } from '../service/config/settings.ts';
+import type { AssetKind } from '../engine/media/sniff.ts';
 
 /** Returns how long requests may wait for their render, in milliseconds. */
 export function deadlinesOf({

@@ -1,12 +1,12 @@
 // Periodic tasks of a running server. Each task is independent: one that fails is logged and runs again at its next interval.
 
-import type { Refusals } from '../renders/refusals.ts';
-import type { ReplayCache } from '../renders/replay-cache.ts';
-import type { RequestLogWriter } from '../store/requests/request-log-writer.ts';
-import { isGone } from '../store/owner.ts';
-import type { Store } from '../store/store.ts';
-import type { DependencyMetrics } from '../telemetry/dependency-metrics.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import type { Refusals } from '../service/renders/refusals.ts';
+import type { ReplayCache } from '../service/renders/replay-cache.ts';
+import type { RequestLogWriter } from '../service/store/requests/request-log-writer.ts';
+import { isGone } from '../service/store/owner.ts';
+import type { Store } from '../service/store/store.ts';
+import type { DependencyMetrics } from '../service/telemetry/dependency-metrics.ts';
+import type { Logger } from '../service/telemetry/logger.ts';
 import { PeriodicTasks } from './periodic-tasks.ts';
 
 const SECOND_MS = 1_000;

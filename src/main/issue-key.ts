@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { createApiKey, hashKey, type KeyMode, maskKey } from '../account/api-key.ts';
-import type { Actor } from '../store/audit.ts';
-import type { Store } from '../store/store.ts';
+import { createApiKey, hashKey, type KeyMode, maskKey } from '../service/account/api-key.ts';
+import type { Actor } from '../service/store/audit.ts';
+import type { Store } from '../service/store/store.ts';
 
 export interface IssuedKey {
   readonly id: string;

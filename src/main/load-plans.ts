@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { DEFAULT_PLANS, type PlanBook, PlansError, parsePlans } from '../account/plans.ts';
-import { type Settings, SettingsError } from '../config/settings.ts';
-import { hasCode, messageOf } from '../primitives/error-facts.ts';
+import { DEFAULT_PLANS, type PlanBook, PlansError, parsePlans } from '../service/account/plans.ts';
+import { type Settings, SettingsError } from '../service/config/settings.ts';
+import { hasCode, messageOf } from '../shared/error-facts.ts';
 
 const DEFAULT_FILE = 'plans.json';
 

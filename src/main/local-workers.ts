@@ -3,22 +3,22 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ClusterSettings, type Settings, SettingsError, type WorkerSettings } from '../config/settings.ts';
+import { type ClusterSettings, type Settings, SettingsError, type WorkerSettings } from '../service/config/settings.ts';
 import { totalmem } from 'node:os';
-import { fitMemory, largestPhoto, type PoolMemory, type WorkerMemory } from '../dispatch/fit-memory.ts';
-import { WorkerDirectory } from '../dispatch/worker-directory.ts';
-import { type EndedTask, type LostWorker, WorkerPool } from '../dispatch/worker-pool.ts';
-import type { WorkerLost } from '../dispatch/worker.ts';
-import { AppError } from '../errors.ts';
-import { LocalRenderer } from '../dispatch/local-renderer.ts';
-import { chooseSandbox, type SandboxChoice } from '../dispatch/sandbox/choose.ts';
-import type { ResourceLimits } from '../dispatch/sandbox/limits.ts';
-import { GUARDS, type Sandbox } from '../dispatch/sandbox/sandbox.ts';
-import { messageOf } from '../primitives/error-facts.ts';
-import { WorkArea } from '../media/work-area.ts';
-import type { HealthReport } from '../telemetry/health.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import { fitMemory, largestPhoto, type PoolMemory, type WorkerMemory } from '../service/dispatch/fit-memory.ts';
+import { WorkerDirectory } from '../service/dispatch/worker-directory.ts';
+import { type EndedTask, type LostWorker, WorkerPool } from '../service/dispatch/worker-pool.ts';
+import type { WorkerLost } from '../service/dispatch/worker.ts';
+import { AppError } from '../shared/errors.ts';
+import { LocalRenderer } from '../service/dispatch/local-renderer.ts';
+import { chooseSandbox, type SandboxChoice } from '../service/dispatch/sandbox/choose.ts';
+import type { ResourceLimits } from '../service/dispatch/sandbox/limits.ts';
+import { GUARDS, type Sandbox } from '../service/dispatch/sandbox/sandbox.ts';
+import { messageOf } from '../shared/error-facts.ts';
+import { WorkArea } from '../engine/media/work-area.ts';
+import type { HealthReport } from '../service/telemetry/health.ts';
+import type { Logger } from '../service/telemetry/logger.ts';
+import type { Metrics } from '../service/telemetry/metrics.ts';
 
 /**
  * Decoded pixels count as external memory, and V8 starts a garbage collection when they outgrow a small heap, which

@@ -3,14 +3,14 @@
 import { randomUUID } from 'node:crypto';
 import { rm, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Settings, SettingsError, type StorageSettings } from '../config/settings.ts';
-import { AppError } from '../errors.ts';
-import { messageOf } from '../primitives/error-facts.ts';
-import { FileStorage } from '../storage/file-storage.ts';
-import type { ObjectStorage } from '../storage/object-storage.ts';
-import { S3Error } from '../storage/s3/s3-error.ts';
-import type { S3Storage } from '../storage/s3/s3-storage.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import { type Settings, SettingsError, type StorageSettings } from '../service/config/settings.ts';
+import { AppError } from '../shared/errors.ts';
+import { messageOf } from '../shared/error-facts.ts';
+import { FileStorage } from '../service/storage/file-storage.ts';
+import type { ObjectStorage } from '../service/storage/object-storage.ts';
+import { S3Error } from '../service/storage/s3/s3-error.ts';
+import type { S3Storage } from '../service/storage/s3/s3-storage.ts';
+import type { Logger } from '../service/telemetry/logger.ts';
 
 const GIGABYTE = 1_000_000_000;
 /** The rest is for the database, for files of running requests and for everything else on the disk. */
@@ -68,7 +68,7 @@ async function bucketStorage(settings: StorageSettings, { bucket, prefix }: Buck
     throw new SettingsError(missing.map((variable) => `${variable} must be set for STORYBAR_STORAGE=s3://${bucket}`));
   }
   // Loaded on demand, because most servers keep files on disk.
-  const { S3Storage: Storage } = await import('../storage/s3/s3-storage.ts');
+  const { S3Storage: Storage } = await import('../service/storage/s3/s3-storage.ts');
   return new Storage({
     bucket,
     prefix,

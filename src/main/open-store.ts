@@ -1,8 +1,8 @@
 import { chmodSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Settings, SettingsError } from '../config/settings.ts';
-import { AppError } from '../errors.ts';
+import { type Settings, SettingsError } from '../service/config/settings.ts';
+import { AppError } from '../shared/errors.ts';
 import {
   type Engine,
   first,
@@ -10,15 +10,15 @@ import {
   type MaintainedEngine,
   observeFailures,
   type SqlSession,
-} from '../store/engine.ts';
-import { SCHEMA, type SchemaState } from '../store/migrations.ts';
-import { date, integer } from '../store/rows.ts';
-import type { PostgresEngine } from '../store/postgres-engine.ts';
-import { SecretBox } from '../store/secret-box.ts';
-import { countSecretsByKey, missingKeys } from '../store/secrets.ts';
-import { createStore, type Store } from '../store/store.ts';
-import { SqliteEngine } from '../store/sqlite-engine.ts';
-import type { DependencyMetrics } from '../telemetry/dependency-metrics.ts';
+} from '../service/store/engine.ts';
+import { SCHEMA, type SchemaState } from '../service/store/migrations.ts';
+import { date, integer } from '../service/store/rows.ts';
+import type { PostgresEngine } from '../service/store/postgres-engine.ts';
+import { SecretBox } from '../service/store/secret-box.ts';
+import { countSecretsByKey, missingKeys } from '../service/store/secrets.ts';
+import { createStore, type Store } from '../service/store/store.ts';
+import { SqliteEngine } from '../service/store/sqlite-engine.ts';
+import type { DependencyMetrics } from '../service/telemetry/dependency-metrics.ts';
 import { causeOf } from './cause-of.ts';
 import { keepFilesPrivate } from './private-files.ts';
 
@@ -95,7 +95,7 @@ export async function openEngine(
     if (databaseUrl === '') return openEmbedded(dataDirectory, onBrokenConnection);
     // PostgreSQL is loaded on demand, like all code that only some servers need, because every command then starts
     // faster.
-    const { PostgresEngine: Postgres } = await import('../store/postgres-engine.ts');
+    const { PostgresEngine: Postgres } = await import('../service/store/postgres-engine.ts');
     return await Postgres.open(databaseUrl, onBrokenConnection, {
       ...(databasePool !== undefined && { poolSize: databasePool }),
       ...(databaseTls !== undefined && { tls: databaseTls }),
@@ -148,7 +148,7 @@ export async function inspectDatabase(location: StoreLocation): Promise<Database
     const file = embeddedFile(dataDirectory);
     return existsSync(file) ? await SqliteEngine.inspect(file, look) : undefined;
   }
-  const { PostgresEngine: Postgres } = await import('../store/postgres-engine.ts');
+  const { PostgresEngine: Postgres } = await import('../service/store/postgres-engine.ts');
   const options = {
     ...(databaseTls !== undefined && { tls: databaseTls }),
     ...(databaseAuthorities !== undefined && { authoritiesFile: databaseAuthorities }),

@@ -1,8 +1,8 @@
-import { createSecret, hashSecret } from '../account/secret.ts';
-import { passwordLinkUrl } from '../dashboard/identity/identity.ts';
-import type { Actor } from '../store/audit.ts';
-import type { Store } from '../store/store.ts';
-import type { PasswordLink } from '../store/people/user.ts';
+import { createSecret, hashSecret } from '../service/account/secret.ts';
+import { passwordLinkUrl } from '../site/identity/identity.ts';
+import type { Actor } from '../service/store/audit.ts';
+import type { Store } from '../service/store/store.ts';
+import type { PasswordLink } from '../service/store/people/user.ts';
 
 const LINK_LIFETIME_MS = 24 * 3_600_000;
 

@@ -1,15 +1,15 @@
 // Wires payments: the provider, the route for its events and the hourly reconciliation.
 
-import type { PlanBook } from '../account/plans.ts';
-import type { Billing } from '../billing/billing.ts';
-import { ManualBilling } from '../billing/manual.ts';
-import { type Settings, SettingsError } from '../config/settings.ts';
-import { AppError } from '../errors.ts';
-import type { RouteGroup } from '../http/route-group.ts';
-import { paymentWebhookRoutes } from '../http/payment-webhook.ts';
-import type { Store } from '../store/store.ts';
-import type { DependencyMetrics } from '../telemetry/dependency-metrics.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import type { PlanBook } from '../service/account/plans.ts';
+import type { Billing } from '../service/billing/billing.ts';
+import { ManualBilling } from '../service/billing/manual.ts';
+import { type Settings, SettingsError } from '../service/config/settings.ts';
+import { AppError } from '../shared/errors.ts';
+import type { RouteGroup } from '../service/http/route-group.ts';
+import { paymentWebhookRoutes } from '../service/http/payment-webhook.ts';
+import type { Store } from '../service/store/store.ts';
+import type { DependencyMetrics } from '../service/telemetry/dependency-metrics.ts';
+import type { Logger } from '../service/telemetry/logger.ts';
 
 type PaymentSettings = Pick<Settings, 'billing' | 'stripeSecretKey' | 'stripeWebhookSecrets' | 'stripeApiUrl'>;
 
@@ -52,7 +52,7 @@ export async function startPayments(
     return { billing: new ManualBilling(store, plans), groups: [], close: async () => undefined };
   }
   // Stripe is loaded on demand, because it is a tenth of everything a server loads.
-  const { StripeBilling } = await import('../billing/stripe.ts');
+  const { StripeBilling } = await import('../service/billing/stripe.ts');
   const billing = new StripeBilling({
     secretKey: settings.stripeSecretKey,
     webhookSecrets: settings.stripeWebhookSecrets,

@@ -1,7 +1,7 @@
 // Tasks that a running server repeats. Each is independent: one that fails is logged and runs again at its next interval.
 
-import type { DependencyMetrics } from '../telemetry/dependency-metrics.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import type { DependencyMetrics } from '../service/telemetry/dependency-metrics.ts';
+import type { Logger } from '../service/telemetry/logger.ts';
 
 type TaskMetrics = Pick<DependencyMetrics, 'taskStarted' | 'taskEnded'>;
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { type ClusterSettings, SettingsError } from '../config/settings.ts';
-import type { QueueAccess } from '../dispatch/remote/shared/queue-access.ts';
-import { messageOf } from '../primitives/error-facts.ts';
+import { type ClusterSettings, SettingsError } from '../service/config/settings.ts';
+import type { QueueAccess } from '../service/dispatch/remote/shared/queue-access.ts';
+import { messageOf } from '../shared/error-facts.ts';
 
 /** Checks the files at startup. NATS may become reachable later, but a wrong file stays wrong. */
 export function queueAccess(settings: ClusterSettings): QueueAccess {

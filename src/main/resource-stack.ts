@@ -1,7 +1,7 @@
 // All resources opened so far, closed in reverse order, because a resource may use the ones opened before it. A start
 // that fails halfway leaves nothing running, so the process can exit.
 
-import { messageOf } from '../primitives/error-facts.ts';
+import { messageOf } from '../shared/error-facts.ts';
 
 interface Closable {
   close(): Promise<void>;

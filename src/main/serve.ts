@@ -2,16 +2,16 @@
 
 import { setMaxListeners } from 'node:events';
 import type { FastifyInstance } from 'fastify';
-import { type Settings, SettingsError } from '../config/settings.ts';
-import { AppError } from '../errors.ts';
-import type { Admission } from '../http/access/admission.ts';
-import { createServer } from '../http/server.ts';
-import { serviceRoutes } from '../http/service-routes.ts';
-import { Connections } from '../http/transport/connections.ts';
-import type { RunningRequests } from '../http/transport/running-requests.ts';
-import { messageOf } from '../primitives/error-facts.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import { WebhookChanges } from '../webhooks/webhook-changes.ts';
+import { type Settings, SettingsError } from '../service/config/settings.ts';
+import { AppError } from '../shared/errors.ts';
+import type { Admission } from '../service/http/access/admission.ts';
+import { createServer } from '../service/http/server.ts';
+import { serviceRoutes } from '../service/http/service-routes.ts';
+import { Connections } from '../service/http/transport/connections.ts';
+import type { RunningRequests } from '../service/http/transport/running-requests.ts';
+import { messageOf } from '../shared/error-facts.ts';
+import type { Logger } from '../service/telemetry/logger.ts';
+import { WebhookChanges } from '../service/webhooks/webhook-changes.ts';
 import { apiRoutes } from './api-routes.ts';
 import { createPages } from './pages.ts';
 import { startPayments } from './payments.ts';

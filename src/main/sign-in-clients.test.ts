@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readSettings } from '../config/settings.ts';
+import { readSettings } from '../service/config/settings.ts';
 import { assertSignInSettings, signInClients } from './sign-in-clients.ts';
 
 const PUBLIC = { STORYBAR_PUBLIC_URL: 'https://captions.example.com' };

@@ -1,13 +1,13 @@
 // The sign-in providers that the operator has configured.
 
-import { type Settings, SettingsError, type SignInSettings } from '../config/settings.ts';
-import { GitHubClient } from '../dashboard/providers/github.ts';
-import { GoogleClient } from '../dashboard/providers/google.ts';
-import type { Throttle } from '../dashboard/identity/throttle.ts';
-import type { ProviderClient } from '../dashboard/providers/provider-client.ts';
-import { ProviderSignIn } from '../dashboard/providers/provider-sign-in.ts';
-import type { Store } from '../store/store.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import { type Settings, SettingsError, type SignInSettings } from '../service/config/settings.ts';
+import { GitHubClient } from '../site/providers/github.ts';
+import { GoogleClient } from '../site/providers/google.ts';
+import type { Throttle } from '../site/identity/throttle.ts';
+import type { ProviderClient } from '../site/providers/provider-client.ts';
+import { ProviderSignIn } from '../site/providers/provider-sign-in.ts';
+import type { Store } from '../service/store/store.ts';
+import type { Logger } from '../service/telemetry/logger.ts';
 
 /** A provider needs both credentials, and sends users back only to an address that is registered there. */
 export function assertSignInSettings(settings: SignInSettings & Pick<Settings, 'publicUrl'>): void {

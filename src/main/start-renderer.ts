@@ -1,18 +1,18 @@
 // Decides where renders run: in worker processes on this machine, on worker nodes behind the queue, or both.
 
 import { hostname } from 'node:os';
-import { type ClusterSettings, SettingsError, type WorkerSettings } from '../config/settings.ts';
-import { FallbackRenderer } from '../dispatch/remote/api-server/fallback-renderer.ts';
-import type { RemoteEvent } from '../dispatch/remote/api-server/remote-event.ts';
-import type { RemoteRenderer } from '../dispatch/remote/api-server/remote-renderer.ts';
-import { PROTOCOL } from '../dispatch/remote/shared/protocol.ts';
-import { ASYNC_BUDGET_MS, type PoolStatus, type Renderer, type RendererStatus } from '../dispatch/renderer.ts';
-import type { FleetReading } from '../telemetry/dependency-metrics.ts';
-import type { HealthReport } from '../telemetry/health.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import { type ClusterSettings, SettingsError, type WorkerSettings } from '../service/config/settings.ts';
+import { FallbackRenderer } from '../service/dispatch/remote/api-server/fallback-renderer.ts';
+import type { RemoteEvent } from '../service/dispatch/remote/api-server/remote-event.ts';
+import type { RemoteRenderer } from '../service/dispatch/remote/api-server/remote-renderer.ts';
+import { PROTOCOL } from '../service/dispatch/remote/shared/protocol.ts';
+import { ASYNC_BUDGET_MS, type PoolStatus, type Renderer, type RendererStatus } from '../service/dispatch/renderer.ts';
+import type { FleetReading } from '../service/telemetry/dependency-metrics.ts';
+import type { HealthReport } from '../service/telemetry/health.ts';
+import type { Logger } from '../service/telemetry/logger.ts';
+import type { Metrics } from '../service/telemetry/metrics.ts';
 import { type LocalWorkerSettings, startLocalWorkers } from './local-workers.ts';
-import { messageOf } from '../primitives/error-facts.ts';
+import { messageOf } from '../shared/error-facts.ts';
 import { natsHosts, queueAccess } from './queue-access.ts';
 import { VERSION } from './version.ts';
 
@@ -76,7 +76,7 @@ async function startRemoteRenderer(
   const queueLogger = logger.child({ nats: natsHosts(settings) });
   try {
     // Loaded on demand, because servers without NATS don't need its client.
-    const { RemoteRenderer: Remote } = await import('../dispatch/remote/api-server/remote-renderer.ts');
+    const { RemoteRenderer: Remote } = await import('../service/dispatch/remote/api-server/remote-renderer.ts');
     return await Remote.start({
       version: VERSION,
       queue,

@@ -1,19 +1,19 @@
 // Wires asynchronous renders: storage, the runner, and the routes of renders, results and batches.
 
-import { PutSender } from '../fetch/put-sender.ts';
-import { batchRoutes } from '../http/renders/batch-routes.ts';
-import { renderRoutes } from '../http/renders/render-routes.ts';
-import { ResultLinks } from '../http/renders/result-links.ts';
-import { resultRoutes } from '../http/renders/result-route.ts';
-import type { RouteGroup } from '../http/route-group.ts';
-import { RenderAcceptor } from '../renders/accept.ts';
-import { IdempotencyKeys } from '../renders/idempotency.ts';
-import { RenderActions } from '../renders/render-actions.ts';
-import { PutTargets } from '../renders/put-targets.ts';
-import { RenderRunner, type RenderRunnerDependencies } from '../renders/render-runner.ts';
-import { deleteExpiredObjects, deleteOldRecords } from '../renders/retention.ts';
-import { StoredResults } from '../renders/stored-results.ts';
-import { isGone } from '../store/owner.ts';
+import { PutSender } from '../service/fetch/put-sender.ts';
+import { batchRoutes } from '../service/http/renders/batch-routes.ts';
+import { renderRoutes } from '../service/http/renders/render-routes.ts';
+import { ResultLinks } from '../service/http/renders/result-links.ts';
+import { resultRoutes } from '../service/http/renders/result-route.ts';
+import type { RouteGroup } from '../service/http/route-group.ts';
+import { RenderAcceptor } from '../service/renders/accept.ts';
+import { IdempotencyKeys } from '../service/renders/idempotency.ts';
+import { RenderActions } from '../service/renders/render-actions.ts';
+import { PutTargets } from '../service/renders/put-targets.ts';
+import { RenderRunner, type RenderRunnerDependencies } from '../service/renders/render-runner.ts';
+import { deleteExpiredObjects, deleteOldRecords } from '../service/renders/retention.ts';
+import { StoredResults } from '../service/renders/stored-results.ts';
+import { isGone } from '../service/store/owner.ts';
 import { hasSharedStorage } from './open-storage.ts';
 import { PeriodicTasks } from './periodic-tasks.ts';
 import type { ServerParts } from './server-parts.ts';

@@ -1,10 +1,10 @@
 // The log, the metrics and the traces of a server.
 
 import { hostname } from 'node:os';
-import type { Settings, TelemetrySettings } from '../config/settings.ts';
-import { createLogger, type Logger } from '../telemetry/logger.ts';
-import { Metrics } from '../telemetry/metrics.ts';
-import type { OtlpExporter } from '../telemetry/otlp-exporter.ts';
+import type { Settings, TelemetrySettings } from '../service/config/settings.ts';
+import { createLogger, type Logger } from '../service/telemetry/logger.ts';
+import { Metrics } from '../service/telemetry/metrics.ts';
+import type { OtlpExporter } from '../service/telemetry/otlp-exporter.ts';
 import { VERSION } from './version.ts';
 
 export interface Telemetry {
@@ -34,7 +34,7 @@ async function startTracing(
   { dependencies }: Metrics,
 ): Promise<OtlpExporter | undefined> {
   if (endpoint === '') return undefined;
-  const { OtlpExporter: Exporter } = await import('../telemetry/otlp-exporter.ts');
+  const { OtlpExporter: Exporter } = await import('../service/telemetry/otlp-exporter.ts');
   let loggedAt = Number.NEGATIVE_INFINITY;
   return new Exporter({
     endpoint,

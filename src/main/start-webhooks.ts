@@ -1,13 +1,13 @@
 // Wires webhooks: the runner that sends them, their routes, and their periodic tasks.
 
-import type { RouteGroup } from '../http/route-group.ts';
-import { webhookRoutes } from '../http/webhook-routes.ts';
-import type { Mailer } from '../mail/mailer.ts';
-import { isGone } from '../store/owner.ts';
-import { sendDisabledNotices } from '../webhooks/disabled-notices.ts';
-import type { WebhookChanges } from '../webhooks/webhook-changes.ts';
-import { createWebhookRunner } from '../webhooks/webhook-runner.ts';
-import { WebhookSender } from '../webhooks/webhook-sender.ts';
+import type { RouteGroup } from '../service/http/route-group.ts';
+import { webhookRoutes } from '../service/http/webhook-routes.ts';
+import type { Mailer } from '../service/mail/mailer.ts';
+import { isGone } from '../service/store/owner.ts';
+import { sendDisabledNotices } from '../service/webhooks/disabled-notices.ts';
+import type { WebhookChanges } from '../service/webhooks/webhook-changes.ts';
+import { createWebhookRunner } from '../service/webhooks/webhook-runner.ts';
+import { WebhookSender } from '../service/webhooks/webhook-sender.ts';
 import { PeriodicTasks } from './periodic-tasks.ts';
 import type { ServerParts } from './server-parts.ts';
 

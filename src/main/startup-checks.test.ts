@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readSettings } from '../config/settings.ts';
+import { readSettings } from '../service/config/settings.ts';
 import { publicSignUpAdvice } from './startup-checks.ts';
 
 describe('publicSignUpAdvice', () => {

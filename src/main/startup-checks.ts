@@ -1,11 +1,11 @@
 // Checks at startup, and the health and readiness reports.
 
-import type { PlanBook } from '../account/plans.ts';
-import { removedSettings, type Settings, SettingsError } from '../config/settings.ts';
-import type { Renderer, RendererStatus } from '../dispatch/renderer.ts';
-import type { Store } from '../store/store.ts';
-import type { HealthReport } from '../telemetry/health.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import type { PlanBook } from '../service/account/plans.ts';
+import { removedSettings, type Settings, SettingsError } from '../service/config/settings.ts';
+import type { Renderer, RendererStatus } from '../service/dispatch/renderer.ts';
+import type { Store } from '../service/store/store.ts';
+import type { HealthReport } from '../service/telemetry/health.ts';
+import type { Logger } from '../service/telemetry/logger.ts';
 import { VERSION } from './version.ts';
 
 export function healthOf(

@@ -2,8 +2,8 @@ import { tmpdir } from 'node:os';
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { expect, it } from 'vitest';
-import { SPARE_BYTES } from '../renders/upload-budget.ts';
-import { Metrics } from '../telemetry/metrics.ts';
+import { SPARE_BYTES } from '../service/renders/upload-budget.ts';
+import { Metrics } from '../service/telemetry/metrics.ts';
 import { warnAboutDisk, watchDisks } from './watch-resources.ts';
 
 it('a server reports the free space of each disk and the reserve as metrics', async () => {

@@ -1,12 +1,12 @@
 // Reads what metrics show about the database and the disks. Scrapes get the latest reading, so they never wait for either.
 
 import { statfs } from 'node:fs/promises';
-import type { Settings } from '../config/settings.ts';
-import { SPARE_BYTES } from '../renders/upload-budget.ts';
-import type { BacklogReading } from '../store/backlog.ts';
-import type { Store } from '../store/store.ts';
-import type { Logger } from '../telemetry/logger.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
+import type { Settings } from '../service/config/settings.ts';
+import { SPARE_BYTES } from '../service/renders/upload-budget.ts';
+import type { BacklogReading } from '../service/store/backlog.ts';
+import type { Store } from '../service/store/store.ts';
+import type { Logger } from '../service/telemetry/logger.ts';
+import type { Metrics } from '../service/telemetry/metrics.ts';
 import { storageDirectory } from './open-storage.ts';
 import { PeriodicTasks } from './periodic-tasks.ts';
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterEach, expect, it, vi } from 'vitest';
-import { readSettings } from '../config/settings.ts';
-import type { Store } from '../store/store.ts';
+import { readSettings } from '../service/config/settings.ts';
+import type { Store } from '../service/store/store.ts';
 import { loadPlans } from './load-plans.ts';
 import { printWelcome } from './welcome.ts';
 

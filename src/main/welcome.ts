@@ -4,10 +4,10 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { PlanBook } from '../account/plans.ts';
-import type { Settings } from '../config/settings.ts';
-import type { Store } from '../store/store.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import type { PlanBook } from '../service/account/plans.ts';
+import type { Settings } from '../service/config/settings.ts';
+import type { Store } from '../service/store/store.ts';
+import type { Logger } from '../service/telemetry/logger.ts';
 import { issueKey, openAccount } from './issue-key.ts';
 import { createPasswordLink } from './password-link.ts';
 import { VERSION } from './version.ts';

@@ -1,25 +1,25 @@
 // Wires the steps between a request and its account: authentication, limits, credits and idempotency.
 
 import path from 'node:path';
-import type { PlanBook } from '../account/plans.ts';
-import type { Settings, SpeechSettings } from '../config/settings.ts';
-import { TranscriptionService } from '../fetch/transcription-service.ts';
-import { Admission } from '../http/access/admission.ts';
-import { Authenticator } from '../http/access/authenticate.ts';
-import { Marketplace } from '../http/access/marketplace.ts';
-import { createKeyRoutes, type KeyRoutes } from '../http/key-routes.ts';
-import { FailedDecodes } from '../limits/failed-decodes.ts';
-import { TranscriptionBreaker } from '../limits/transcription-breaker.ts';
-import { UnpaidTranscripts } from '../limits/unpaid-transcripts.ts';
-import { Refusals } from '../renders/refusals.ts';
-import { ReplayCache } from '../renders/replay-cache.ts';
-import { CreditReservations } from '../renders/reserve.ts';
-import { SpeechCaptions } from '../renders/speech-captions.ts';
-import type { Limits } from '../store/limits.ts';
-import { RequestLogWriter } from '../store/requests/request-log-writer.ts';
-import type { Store } from '../store/store.ts';
-import type { DependencyMetrics } from '../telemetry/dependency-metrics.ts';
-import type { Logger } from '../telemetry/logger.ts';
+import type { PlanBook } from '../service/account/plans.ts';
+import type { Settings, SpeechSettings } from '../service/config/settings.ts';
+import { TranscriptionService } from '../service/fetch/transcription-service.ts';
+import { Admission } from '../service/http/access/admission.ts';
+import { Authenticator } from '../service/http/access/authenticate.ts';
+import { Marketplace } from '../service/http/access/marketplace.ts';
+import { createKeyRoutes, type KeyRoutes } from '../service/http/key-routes.ts';
+import { FailedDecodes } from '../service/limits/failed-decodes.ts';
+import { TranscriptionBreaker } from '../service/limits/transcription-breaker.ts';
+import { UnpaidTranscripts } from '../service/limits/unpaid-transcripts.ts';
+import { Refusals } from '../service/renders/refusals.ts';
+import { ReplayCache } from '../service/renders/replay-cache.ts';
+import { CreditReservations } from '../service/renders/reserve.ts';
+import { SpeechCaptions } from '../service/renders/speech-captions.ts';
+import type { Limits } from '../service/store/limits.ts';
+import { RequestLogWriter } from '../service/store/requests/request-log-writer.ts';
+import type { Store } from '../service/store/store.ts';
+import type { DependencyMetrics } from '../service/telemetry/dependency-metrics.ts';
+import type { Logger } from '../service/telemetry/logger.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { VERSION } from './version.ts';
 

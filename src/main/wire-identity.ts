@@ -1,15 +1,15 @@
 // Wires up sign-in for the site: sessions, passwords, emails and the first operator.
 
-import { type Settings, SettingsError } from '../config/settings.ts';
-import { CreditEmails } from '../dashboard/plan/credit-emails.ts';
-import { SessionGuard } from '../dashboard/identity/session-guard.ts';
-import { Identity } from '../dashboard/identity/identity.ts';
-import { Passwords } from '../dashboard/identity/passwords.ts';
-import { TwoFactor } from '../dashboard/identity/two-factor.ts';
-import { PasskeySignIn } from '../dashboard/identity/passkey-sign-in.ts';
-import { Throttle } from '../dashboard/identity/throttle.ts';
-import type { ProviderSignIn } from '../dashboard/providers/provider-sign-in.ts';
-import { type Mailer, SmtpMailer } from '../mail/mailer.ts';
+import { type Settings, SettingsError } from '../service/config/settings.ts';
+import { CreditEmails } from '../site/plan/credit-emails.ts';
+import { SessionGuard } from '../site/identity/session-guard.ts';
+import { Identity } from '../site/identity/identity.ts';
+import { Passwords } from '../site/identity/passwords.ts';
+import { TwoFactor } from '../site/identity/two-factor.ts';
+import { PasskeySignIn } from '../site/identity/passkey-sign-in.ts';
+import { Throttle } from '../site/identity/throttle.ts';
+import type { ProviderSignIn } from '../site/providers/provider-sign-in.ts';
+import { type Mailer, SmtpMailer } from '../service/mail/mailer.ts';
 import { PeriodicTasks } from './periodic-tasks.ts';
 import type { ServerParts } from './server-parts.ts';
 import { createProviderSignIn } from './sign-in-clients.ts';

@@ -1,13 +1,13 @@
 // Wires up the playground: renders for visitors without a key, and renders that the account of a signed-in visitor pays for.
 
-import type { SessionGuard } from '../dashboard/identity/session-guard.ts';
-import { identifyMember, playgroundAccountRoutes, previewMember } from '../dashboard/playground/playground-account.ts';
-import type { AccountRenderDependencies } from '../http/playground/account-render.ts';
-import { guestRoutes } from '../http/playground/guest-routes.ts';
-import { RenderProgress } from '../http/playground/render-progress.ts';
-import type { RouteGroup } from '../http/route-group.ts';
-import { FreeClips } from '../limits/free-clips.ts';
-import { UploadBudget } from '../renders/upload-budget.ts';
+import type { SessionGuard } from '../site/identity/session-guard.ts';
+import { identifyMember, playgroundAccountRoutes, previewMember } from '../site/playground/playground-account.ts';
+import type { AccountRenderDependencies } from '../service/http/playground/account-render.ts';
+import { guestRoutes } from '../service/http/playground/guest-routes.ts';
+import { RenderProgress } from '../service/http/playground/render-progress.ts';
+import type { RouteGroup } from '../service/http/route-group.ts';
+import { FreeClips } from '../service/limits/free-clips.ts';
+import { UploadBudget } from '../service/renders/upload-budget.ts';
 import { deadlinesOf } from './deadlines.ts';
 import type { ServerParts } from './server-parts.ts';
 

@@ -1,9 +1,9 @@
 // Entry point of a render worker process, which the server starts.
 
-import type { WorkerMessage } from '../dispatch/reports.ts';
-import type { WorkerCommand } from '../dispatch/tasks.ts';
-import { runWorkerLoop } from '../dispatch/worker-loop.ts';
-import { openParentChannel } from '../media/parent-channel.ts';
+import type { WorkerMessage } from '../service/dispatch/reports.ts';
+import type { WorkerCommand } from '../service/dispatch/tasks.ts';
+import { runWorkerLoop } from '../service/dispatch/worker-loop.ts';
+import { openParentChannel } from '../engine/media/parent-channel.ts';
 
 // The channel closes when the server exits.
 const channel = openParentChannel(() => process.exit(0));

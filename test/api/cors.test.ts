@@ -2,8 +2,8 @@
 
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
-import { createStore } from '../../src/store/store.ts';
+import { SqliteEngine } from '../../src/service/store/sqlite-engine.ts';
+import { createStore } from '../../src/service/store/store.ts';
 import { form, post, problemOf } from '../running-server.ts';
 import { type SharedServer, sharedServer } from '../shared-server.ts';
 

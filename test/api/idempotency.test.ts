@@ -1,6 +1,6 @@
 // `Idempotency-Key`: a request that is sent again is rendered and charged once.
 
-import { must } from '../../src/primitives/must.ts';
+import { must } from '../../src/shared/must.ts';
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';

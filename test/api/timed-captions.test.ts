@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderImage, renderVideo } from '../../src/index.ts';
+import { renderImage, renderVideo } from '../../src/engine/index.ts';
 import { plainPng } from '../pictures.ts';
 import { form, post, problemOf } from '../running-server.ts';
 import { type SharedServer, sharedServer } from '../shared-server.ts';

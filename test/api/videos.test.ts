@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { must } from '../../src/primitives/must.ts';
+import { must } from '../../src/shared/must.ts';
 import { holdVideos, videoWorkers } from '../held-workers.ts';
 import { form, health, post, problemOf, type RunningServer, startServer, until } from '../running-server.ts';
 import { makeClip, readClip } from '../video/clip.ts';

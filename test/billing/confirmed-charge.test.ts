@@ -1,7 +1,7 @@
 // The card is charged what the customer has confirmed, or not at all.
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { ConfirmedCharge } from '../../src/billing/billing.ts';
+import type { ConfirmedCharge } from '../../src/service/billing/billing.ts';
 import { StripeWorld } from './stripe-world.ts';
 
 let world: StripeWorld;

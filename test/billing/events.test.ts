@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { EVENTS } from '../../src/billing/stripe-webhook.ts';
+import { EVENTS } from '../../src/service/billing/stripe-webhook.ts';
 import { bodyOf, sign } from './webhook-sender.ts';
 import type { FakeEvent } from './fake-account.ts';
 import { PLANS_FILE, StripeWorld } from './stripe-world.ts';

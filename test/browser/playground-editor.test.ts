@@ -3,7 +3,7 @@
 
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { must } from '../../src/primitives/must.ts';
+import { must } from '../../src/shared/must.ts';
 import { plainPng } from '../pictures.ts';
 import { PASSWORD } from '../site/visitor.ts';
 import { type SharedServer, sharedServer } from '../shared-server.ts';

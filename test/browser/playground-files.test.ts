@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { must } from '../../src/primitives/must.ts';
+import { must } from '../../src/shared/must.ts';
 import { plainPng } from '../pictures.ts';
 import { hasSharedMedia, sharedMedia } from '../shared-media.ts';
 import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';

@@ -1,7 +1,7 @@
 // The state of the playground without a browser: drafts and links, undo, requests and code, snapping, times, words and prices.
 
 import { describe, expect, it } from 'vitest';
-import { withWord } from '../../src/dashboard/browser/playground/caption-pages.ts';
+import { withWord } from '../../src/site/browser/playground/caption-pages.ts';
 import {
   type Draft,
   draftFromJson,
@@ -10,7 +10,7 @@ import {
   fromFragment,
   newBar,
   toFragment,
-} from '../../src/dashboard/browser/playground/draft.ts';
+} from '../../src/site/browser/playground/draft.ts';
 import {
   withBar,
   withCopy,
@@ -18,12 +18,12 @@ import {
   withMovedBar,
   withNewBar,
   withoutBar,
-} from '../../src/dashboard/browser/playground/edits.ts';
-import { type EditHistory, newHistory, record, redo, undo } from '../../src/dashboard/browser/playground/history.ts';
-import { type PriceRules, quote, type RenderWork } from '../../src/dashboard/browser/playground/payer.ts';
-import { nextTarget, snapTargets, snapTo } from '../../src/dashboard/browser/playground/snap.ts';
-import { StateStore } from '../../src/dashboard/browser/playground/store.ts';
-import { ticksOf, withEnd } from '../../src/dashboard/browser/playground/times.ts';
+} from '../../src/site/browser/playground/edits.ts';
+import { type EditHistory, newHistory, record, redo, undo } from '../../src/site/browser/playground/history.ts';
+import { type PriceRules, quote, type RenderWork } from '../../src/site/browser/playground/payer.ts';
+import { nextTarget, snapTargets, snapTo } from '../../src/site/browser/playground/snap.ts';
+import { StateStore } from '../../src/site/browser/playground/store.ts';
+import { ticksOf, withEnd } from '../../src/site/browser/playground/times.ts';
 
 const DRAFT: Draft = {
   ...EMPTY_DRAFT,

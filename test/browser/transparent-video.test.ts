@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderCaptionClip } from '../../src/index.ts';
+import { renderCaptionClip } from '../../src/engine/index.ts';
 import { launchBrowser, whySkipped } from './browser.ts';
 
 const found = await launchBrowser();

@@ -1,4 +1,4 @@
-import type { LeaseRequest } from '../../src/dispatch/renderer.ts';
+import type { LeaseRequest } from '../../src/service/dispatch/renderer.ts';
 
 const FOREVER = { image: Number.POSITIVE_INFINITY, video: Number.POSITIVE_INFINITY };
 

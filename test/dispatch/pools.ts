@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { WorkerDirectory } from '../../src/dispatch/worker-directory.ts';
-import { WorkerPool } from '../../src/dispatch/worker-pool.ts';
-import { LocalRenderer } from '../../src/dispatch/local-renderer.ts';
+import { WorkerDirectory } from '../../src/service/dispatch/worker-directory.ts';
+import { WorkerPool } from '../../src/service/dispatch/worker-pool.ts';
+import { LocalRenderer } from '../../src/service/dispatch/local-renderer.ts';
 
 const WORKER_FILE = path.resolve(import.meta.dirname, '../../dist/main/worker.js');
 

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { RemoteRenderer } from '../../src/dispatch/remote/api-server/remote-renderer.ts';
-import { WorkerNode } from '../../src/dispatch/remote/worker/worker-node.ts';
-import type { Renderer } from '../../src/dispatch/renderer.ts';
-import { WorkArea } from '../../src/media/work-area.ts';
+import { RemoteRenderer } from '../../src/service/dispatch/remote/api-server/remote-renderer.ts';
+import { WorkerNode } from '../../src/service/dispatch/remote/worker/worker-node.ts';
+import type { Renderer } from '../../src/service/dispatch/renderer.ts';
+import { WorkArea } from '../../src/engine/media/work-area.ts';
 import { until } from '../running-server.ts';
 
 export interface RemotePair {

@@ -1,7 +1,7 @@
 // Valid reports of a worker, for tests that change one detail.
 
-import type { ImageProbe, VideoProbe } from '../../src/media/probe-schema.ts';
-import type { RenderFacts } from '../../src/render/render.ts';
+import type { ImageProbe, VideoProbe } from '../../src/engine/media/probe-schema.ts';
+import type { RenderFacts } from '../../src/engine/render/render.ts';
 
 export const IMAGE_PROBE: ImageProbe = { kind: 'image', width: 10, height: 20, isSrgb: true };
 

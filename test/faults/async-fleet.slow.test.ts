@@ -2,7 +2,7 @@
 // killed, and so is a worker. The others finish everything, and every render is charged once.
 
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { S3Storage } from '../../src/storage/s3/s3-storage.ts';
+import { S3Storage } from '../../src/service/storage/s3/s3-storage.ts';
 import { hold } from '../held-workers.ts';
 import { noisyJpeg } from '../pictures.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';

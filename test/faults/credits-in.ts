@@ -1,6 +1,6 @@
 // Credits of the only account in a database, read beside the server.
 
-import { createStore } from '../../src/store/store.ts';
+import { createStore } from '../../src/service/store/store.ts';
 import { until } from '../running-server.ts';
 import { openAt } from '../store/databases.ts';
 

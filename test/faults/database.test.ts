@@ -1,9 +1,9 @@
 // The database becomes unavailable while a server runs, and comes back.
 
 import { afterAll, describe, expect, it } from 'vitest';
-import { readSettings } from '../../src/config/settings.ts';
+import { readSettings } from '../../src/service/config/settings.ts';
 import { serve } from '../../src/main/serve.ts';
-import { createStore } from '../../src/store/store.ts';
+import { createStore } from '../../src/service/store/store.ts';
 import { createDatabase, createPostgres, NO_POSTGRES } from '../postgres-server.ts';
 import { health, form, post, problemOf, startServer, until } from '../running-server.ts';
 import { openAt } from '../store/databases.ts';

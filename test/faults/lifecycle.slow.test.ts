@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { must } from '../../src/primitives/must.ts';
+import { must } from '../../src/shared/must.ts';
 import { holdImages } from '../held-workers.ts';
 import { noisyJpeg } from '../pictures.ts';
 import { form, health, post, startServer, until } from '../running-server.ts';

@@ -3,7 +3,7 @@
 import { jetstream } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PROTOCOL } from '../../src/dispatch/remote/shared/protocol.ts';
+import { PROTOCOL } from '../../src/service/dispatch/remote/shared/protocol.ts';
 import { LEVELS, logLines } from '../log-lines.ts';
 import { hasNats, type RunningNats, startNats } from '../running-nats.ts';
 import { form, health, post, startServer, until } from '../running-server.ts';

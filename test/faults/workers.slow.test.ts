@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { must } from '../../src/primitives/must.ts';
+import { must } from '../../src/shared/must.ts';
 import { holdImages, imageWorkers } from '../held-workers.ts';
 import { noisyJpeg } from '../pictures.ts';
 import {

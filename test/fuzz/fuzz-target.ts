@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { must } from '../../src/primitives/must.ts';
+import { must } from '../../src/shared/must.ts';
 import { corpusOf } from './corpus.ts';
 import { type FuzzResult, fuzz } from './fuzzer.ts';
 import { isTargetName, loadTarget } from './targets.ts';

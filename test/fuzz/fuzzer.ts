@@ -2,7 +2,7 @@
 // far more often than any input before. The same seed and corpus give the same inputs in the same order.
 
 import { seededRandom } from '../../scripts/seeded-random.ts';
-import { must } from '../../src/primitives/must.ts';
+import { must } from '../../src/shared/must.ts';
 import { Mutator } from './mutate.ts';
 
 export type Target = (input: Buffer) => void | Promise<void>;

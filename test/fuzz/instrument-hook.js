@@ -2,7 +2,7 @@
 
 import ts from 'typescript-5';
 
-const INSTRUMENTED = /\/src\/(?!errors\.ts|primitives\/|.*\.generated\.ts)/u;
+const INSTRUMENTED = /\/src\/(?!shared\/|.*\.generated\.ts)/u;
 const LAZY_OPERATORS = new Set([
   ts.SyntaxKind.AmpersandAmpersandToken,
   ts.SyntaxKind.BarBarToken,

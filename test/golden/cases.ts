@@ -1,7 +1,7 @@
 // The captions with golden images: each script family once, plus the cases where layouts usually break.
 
-import type { Overlay } from '../../src/caption/overlay.ts';
-import type { Size } from '../../src/layout/geometry.ts';
+import type { Overlay } from '../../src/engine/caption/overlay.ts';
+import type { Size } from '../../src/engine/layout/geometry.ts';
 import { STYLE_CASES } from './style-cases.ts';
 
 export interface GoldenCase {

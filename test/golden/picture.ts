@@ -2,11 +2,11 @@
 
 import path from 'node:path';
 import sharp from 'sharp';
-import type { Size } from '../../src/layout/geometry.ts';
-import { bakeBands, type RawImage } from '../../src/raster/blend.ts';
-import { drawBands } from '../../src/render/bands.ts';
-import type { RenderTools } from '../../src/render/renderer-tools.ts';
-import { Stopwatch } from '../../src/render/timing.ts';
+import type { Size } from '../../src/engine/layout/geometry.ts';
+import { bakeBands, type RawImage } from '../../src/engine/raster/blend.ts';
+import { drawBands } from '../../src/engine/render/bands.ts';
+import type { RenderTools } from '../../src/engine/render/renderer-tools.ts';
+import { Stopwatch } from '../../src/engine/render/timing.ts';
 import type { GoldenCase } from './cases.ts';
 
 /** Draws the overlay on a photo, or on a light gradient, which is easy to review and still shows the alpha of every pixel. */

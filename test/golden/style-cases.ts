@@ -1,8 +1,8 @@
 // Golden cases of styles: every preset in five scripts with emoji on a photo, and the effect of each option of a style.
 
-import type { Overlay } from '../../src/caption/overlay.ts';
-import type { CaptionStyle } from '../../src/caption/style.ts';
-import type { StylePreset } from '../../src/caption/style-presets.ts';
+import type { Overlay } from '../../src/engine/caption/overlay.ts';
+import type { CaptionStyle } from '../../src/engine/caption/style.ts';
+import type { StylePreset } from '../../src/engine/caption/style-presets.ts';
 import type { GoldenCase } from './cases.ts';
 
 const CANVAS = { width: 400, height: 480 };

@@ -1,6 +1,6 @@
 // The parts of the code that hold money and trust, and the quick tests that concern them.
 
-import { must } from '../../src/primitives/must.ts';
+import { must } from '../../src/shared/must.ts';
 
 interface Part {
   /** The files that are mutated. */
@@ -10,57 +10,65 @@ interface Part {
 
 const PARTS: Readonly<Record<string, Part>> = {
   pricing: {
-    files: ['src/account/pricing.ts', 'src/account/credits.ts'],
-    tests: ['src/account/pricing.test.ts', 'src/account/credits.test.ts'],
+    files: ['src/service/account/pricing.ts', 'src/service/account/credits.ts'],
+    tests: ['src/service/account/pricing.test.ts', 'src/service/account/credits.test.ts'],
   },
   ledger: {
-    files: ['src/store/ledger/ledger.ts'],
+    files: ['src/service/store/ledger/ledger.ts'],
     tests: ['test/mutation/ledger-contract.ts', 'test/store/pending-writes.test.ts'],
   },
   holds: {
-    files: ['src/store/ledger/holds.ts', 'src/store/ledger/period-balance.ts', 'src/store/ledger/test-renders.ts'],
+    files: [
+      'src/service/store/ledger/holds.ts',
+      'src/service/store/ledger/period-balance.ts',
+      'src/service/store/ledger/test-renders.ts',
+    ],
     tests: ['test/mutation/ledger-contract.ts'],
   },
   'pending-writes': {
-    files: ['src/store/ledger/pending-writes.ts', 'src/store/ledger/reconcile.ts'],
+    files: ['src/service/store/ledger/pending-writes.ts', 'src/service/store/ledger/reconcile.ts'],
     tests: ['test/mutation/ledger-contract.ts', 'test/store/pending-writes.test.ts'],
   },
   admission: {
     files: [
-      'src/http/access/admission.ts',
-      'src/account/gcra.ts',
-      'src/limits/rate-limiter.ts',
-      'src/limits/local-limits.ts',
-      'src/limits/failed-decodes.ts',
-      'src/limits/failures.ts',
+      'src/service/http/access/admission.ts',
+      'src/service/account/gcra.ts',
+      'src/service/limits/rate-limiter.ts',
+      'src/service/limits/local-limits.ts',
+      'src/service/limits/failed-decodes.ts',
+      'src/service/limits/failures.ts',
     ],
     tests: [
-      'src/http/access/admission.test.ts',
-      'src/account/gcra.test.ts',
-      'src/limits/rate-limiter.test.ts',
-      'src/limits/failed-decodes.test.ts',
-      'src/limits/local-limits.test.ts',
+      'src/service/http/access/admission.test.ts',
+      'src/service/account/gcra.test.ts',
+      'src/service/limits/rate-limiter.test.ts',
+      'src/service/limits/failed-decodes.test.ts',
+      'src/service/limits/local-limits.test.ts',
     ],
   },
   queue: {
-    files: ['src/dispatch/queue/fair-queue.ts', 'src/dispatch/queue/place.ts', 'src/dispatch/queue/shares.ts'],
-    tests: ['src/dispatch/queue/*.test.ts'],
+    files: [
+      'src/service/dispatch/queue/fair-queue.ts',
+      'src/service/dispatch/queue/place.ts',
+      'src/service/dispatch/queue/shares.ts',
+    ],
+    tests: ['src/service/dispatch/queue/*.test.ts'],
   },
   idempotency: {
-    files: ['src/renders/idempotency.ts', 'src/store/requests/idempotency.ts'],
+    files: ['src/service/renders/idempotency.ts', 'src/service/store/requests/idempotency.ts'],
     tests: [
-      'src/renders/idempotency.test.ts',
+      'src/service/renders/idempotency.test.ts',
       'test/mutation/idempotency-contract.ts',
       'test/store/pending-writes.test.ts',
     ],
   },
   'fetch-policy': {
-    files: ['src/fetch/addresses.ts', 'src/fetch/fetch-policy.ts'],
-    tests: ['src/fetch/addresses.test.ts', 'src/fetch/fetch-policy.test.ts'],
+    files: ['src/service/fetch/addresses.ts', 'src/service/fetch/fetch-policy.ts'],
+    tests: ['src/service/fetch/addresses.test.ts', 'src/service/fetch/fetch-policy.test.ts'],
   },
   reports: {
-    files: ['src/dispatch/reports.ts', 'src/media/probe-schema.ts'],
-    tests: ['src/dispatch/*reports.test.ts'],
+    files: ['src/service/dispatch/reports.ts', 'src/engine/media/probe-schema.ts'],
+    tests: ['src/service/dispatch/*reports.test.ts'],
   },
 };
 

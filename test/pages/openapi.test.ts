@@ -2,11 +2,11 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { OUTPUT_FORMATS } from '../../src/caption/output-format.ts';
-import { FAULTS } from '../../src/api/faults.ts';
-import type { OperationGroup } from '../../src/http/operation.ts';
-import { RESPONSE_HEADERS } from '../../src/http/reference/response-headers.ts';
-import { ERRORS } from '../../src/error-table.ts';
+import { OUTPUT_FORMATS } from '../../src/engine/caption/output-format.ts';
+import { FAULTS } from '../../src/service/api/faults.ts';
+import type { OperationGroup } from '../../src/service/http/operation.ts';
+import { RESPONSE_HEADERS } from '../../src/service/http/reference/response-headers.ts';
+import { ERRORS } from '../../src/shared/error-table.ts';
 
 interface Response {
   readonly $ref?: string;
@@ -78,7 +78,7 @@ describe('docs/openapi.json', () => {
   });
 
   it('has every operation that a route file describes, and no other', async () => {
-    const folder = new URL('../../src/http/', import.meta.url);
+    const folder = new URL('../../src/service/http', import.meta.url);
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
       /-routes?\.ts$/u.test(file),
     );

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { LAYOUT_WARNINGS, MEDIA_WARNINGS, SPEECH_WARNINGS } from '../../src/render/warnings.ts';
+import { LAYOUT_WARNINGS, MEDIA_WARNINGS, SPEECH_WARNINGS } from '../../src/engine/render/warnings.ts';
 import { decode, pixelAt, plainPng } from '../pictures.ts';
 import { plainClip } from '../video/plain-clip.ts';
 import { form, post, problemOf, startServer } from '../running-server.ts';

@@ -2,16 +2,16 @@
 // they got.
 
 import { randomUUID } from 'node:crypto';
-import { DEFAULT_PLANS } from '../../src/account/plans.ts';
-import type { Caller } from '../../src/account/caller.ts';
-import { AppError } from '../../src/errors.ts';
-import { must } from '../../src/primitives/must.ts';
-import { newRender } from '../../src/renders/new-render.ts';
-import { parseRequest, readForm } from '../../src/renders/parse.ts';
-import { performRender } from '../../src/renders/perform-render.ts';
-import { accountOrder } from '../../src/renders/account-order.ts';
-import { FailedDecodes } from '../../src/limits/failed-decodes.ts';
-import { LocalLimits } from '../../src/limits/local-limits.ts';
+import { DEFAULT_PLANS } from '../../src/service/account/plans.ts';
+import type { Caller } from '../../src/service/account/caller.ts';
+import { AppError } from '../../src/shared/errors.ts';
+import { must } from '../../src/shared/must.ts';
+import { newRender } from '../../src/service/renders/new-render.ts';
+import { parseRequest, readForm } from '../../src/service/renders/parse.ts';
+import { performRender } from '../../src/service/renders/perform-render.ts';
+import { accountOrder } from '../../src/service/renders/account-order.ts';
+import { FailedDecodes } from '../../src/service/limits/failed-decodes.ts';
+import { LocalLimits } from '../../src/service/limits/local-limits.ts';
 import type { Random } from '../store/random.ts';
 import type { History } from './history.ts';
 import type { Chances, SimulatedRenderer } from './simulated-services.ts';

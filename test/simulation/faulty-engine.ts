@@ -1,8 +1,8 @@
 // The connection of one simulated server to the database, which is a real one in memory. The server may crash before any
 // statement and after any commit. The connection may be slow, unavailable, or break during a commit.
 
-import { type Engine, OutcomeUnknown, type SqlSession, unavailable } from '../../src/store/engine.ts';
-import type { SqlParameters, SqlRow } from '../../src/store/rows.ts';
+import { type Engine, OutcomeUnknown, type SqlSession, unavailable } from '../../src/service/store/engine.ts';
+import type { SqlParameters, SqlRow } from '../../src/service/store/rows.ts';
 
 export interface Faults {
   /** Called before each statement and after each commit. Returns true if the server crashes here. */

@@ -1,8 +1,8 @@
 // What must hold at the end of every simulation, when all faults are over and everything had time to finish.
 
-import type { Engine } from '../../src/store/engine.ts';
-import { reconcile } from '../../src/store/ledger/reconcile.ts';
-import { integer, text, textOrNull } from '../../src/store/rows.ts';
+import type { Engine } from '../../src/service/store/engine.ts';
+import { reconcile } from '../../src/service/store/ledger/reconcile.ts';
+import { integer, text, textOrNull } from '../../src/service/store/rows.ts';
 import type { Clients } from './clients.ts';
 import type { SimulatedReceivers, SimulatedStorage } from './simulated-services.ts';
 

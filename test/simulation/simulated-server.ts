@@ -1,21 +1,21 @@
 // One API server of a simulation: the real store, ledger, runners and housekeeping, with simulated surroundings.
 
 import pino from 'pino';
-import { DEFAULT_PLANS } from '../../src/account/plans.ts';
-import { FailedDecodes } from '../../src/limits/failed-decodes.ts';
-import { LocalLimits } from '../../src/limits/local-limits.ts';
+import { DEFAULT_PLANS } from '../../src/service/account/plans.ts';
+import { FailedDecodes } from '../../src/service/limits/failed-decodes.ts';
+import { LocalLimits } from '../../src/service/limits/local-limits.ts';
 import { Housekeeping, type HousekeepingOptions } from '../../src/main/housekeeping.ts';
-import { CreditReservations } from '../../src/renders/reserve.ts';
-import type { PutTargets } from '../../src/renders/put-targets.ts';
-import { RenderRunner, type RenderRunnerDependencies } from '../../src/renders/render-runner.ts';
-import { StoredResults } from '../../src/renders/stored-results.ts';
-import type { ObjectStorage } from '../../src/storage/object-storage.ts';
-import { unavailable, type Engine } from '../../src/store/engine.ts';
-import { createStore, type Store } from '../../src/store/store.ts';
-import type { Logger } from '../../src/telemetry/logger.ts';
-import { Metrics } from '../../src/telemetry/metrics.ts';
-import { createWebhookRunner } from '../../src/webhooks/webhook-runner.ts';
-import type { LazyDirectory } from '../../src/media/work-area.ts';
+import { CreditReservations } from '../../src/service/renders/reserve.ts';
+import type { PutTargets } from '../../src/service/renders/put-targets.ts';
+import { RenderRunner, type RenderRunnerDependencies } from '../../src/service/renders/render-runner.ts';
+import { StoredResults } from '../../src/service/renders/stored-results.ts';
+import type { ObjectStorage } from '../../src/service/storage/object-storage.ts';
+import { unavailable, type Engine } from '../../src/service/store/engine.ts';
+import { createStore, type Store } from '../../src/service/store/store.ts';
+import type { Logger } from '../../src/service/telemetry/logger.ts';
+import { Metrics } from '../../src/service/telemetry/metrics.ts';
+import { createWebhookRunner } from '../../src/service/webhooks/webhook-runner.ts';
+import type { LazyDirectory } from '../../src/engine/media/work-area.ts';
 import type { Random } from '../store/random.ts';
 import { type Faults, FaultyEngine } from './faulty-engine.ts';
 import type { History } from './history.ts';

@@ -1,13 +1,13 @@
 // What a simulated server has around it, besides the database: workers, storage, and receivers of webhooks and files.
 
 import { Readable } from 'node:stream';
-import { AppError } from '../../src/errors.ts';
-import type { Lease, LeaseRequest, Renderer, RenderJob } from '../../src/dispatch/renderer.ts';
-import type { PutOutcome } from '../../src/fetch/put-sender.ts';
-import { NOTHING_DRAWN } from '../../src/render/recipe.ts';
-import type { RenderFacts } from '../../src/render/render.ts';
-import type { ObjectEntry, ObjectStorage } from '../../src/storage/object-storage.ts';
-import type { ClaimedDelivery, WebhookAttempt } from '../../src/store/webhooks/webhook.ts';
+import { AppError } from '../../src/shared/errors.ts';
+import type { Lease, LeaseRequest, Renderer, RenderJob } from '../../src/service/dispatch/renderer.ts';
+import type { PutOutcome } from '../../src/service/fetch/put-sender.ts';
+import { NOTHING_DRAWN } from '../../src/engine/render/recipe.ts';
+import type { RenderFacts } from '../../src/engine/render/render.ts';
+import type { ObjectEntry, ObjectStorage } from '../../src/service/storage/object-storage.ts';
+import type { ClaimedDelivery, WebhookAttempt } from '../../src/service/store/webhooks/webhook.ts';
 import type { Random } from '../store/random.ts';
 import type { SimulatedTime } from './simulated-time.ts';
 

@@ -1,9 +1,9 @@
 // One simulation: several API servers, clients and receivers on one database, with crashes, lost messages, clocks that jump and a
 // database that can't be reached. The same seed gives the same run.
 
-import { must } from '../../src/primitives/must.ts';
-import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
-import { createStore } from '../../src/store/store.ts';
+import { must } from '../../src/shared/must.ts';
+import { SqliteEngine } from '../../src/service/store/sqlite-engine.ts';
+import { createStore } from '../../src/service/store/store.ts';
 import { Random } from '../store/random.ts';
 import { callerOf, Clients } from './clients.ts';
 import type { DriverFaults } from './driver-faults.ts';

@@ -2,8 +2,8 @@
 
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createStore } from '../../src/store/store.ts';
-import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
+import { createStore } from '../../src/service/store/store.ts';
+import { SqliteEngine } from '../../src/service/store/sqlite-engine.ts';
 import { form, post, problemOf } from '../running-server.ts';
 import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
 import { Visitor } from './visitor.ts';

@@ -1,6 +1,6 @@
 // An authenticator app.
 
-import { totpCode } from '../../src/account/totp.ts';
+import { totpCode } from '../../src/service/account/totp.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 

@@ -1,7 +1,7 @@
 // Members and roles: invitations, and the pages that each role may open and change.
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { AccountRole } from '../../src/account/roles.ts';
+import type { AccountRole } from '../../src/service/account/roles.ts';
 import { form, problemOf } from '../running-server.ts';
 import { newAddress, OPERATOR_EMAIL, type SharedServer, sharedServer } from '../shared-server.ts';
 import { type PageResponse, PASSWORD, Visitor } from './visitor.ts';

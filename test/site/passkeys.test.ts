@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
+import { SqliteEngine } from '../../src/service/store/sqlite-engine.ts';
 import { newAddress, type SharedServer, sharedServer } from '../shared-server.ts';
 import { registrationResponse } from './software-passkey.ts';
 import { type PageResponse, PASSWORD, Visitor } from './visitor.ts';

@@ -1,10 +1,10 @@
 // Responses that the clients of Google and GitHub accept from a provider, and those that they refuse.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { tokenOf } from '../../src/account/secret.ts';
-import { GitHubClient } from '../../src/dashboard/providers/github.ts';
-import { GoogleClient } from '../../src/dashboard/providers/google.ts';
-import type { AuthorizationRequest, ProviderClient } from '../../src/dashboard/providers/provider-client.ts';
+import { tokenOf } from '../../src/service/account/secret.ts';
+import { GitHubClient } from '../../src/site/providers/github.ts';
+import { GoogleClient } from '../../src/site/providers/google.ts';
+import type { AuthorizationRequest, ProviderClient } from '../../src/site/providers/provider-client.ts';
 import { CLIENT, ProviderStandIn } from './provider-stand-in.ts';
 
 const REDIRECT_URI = 'https://captions.example.com/back';

@@ -1,11 +1,11 @@
 // The access that an identity at a provider gives, on servers with closed sign-up, without email, and under attack.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ProviderIdentity } from '../../src/account/sign-in-provider.ts';
-import { Passwords } from '../../src/dashboard/identity/passwords.ts';
-import { Throttle } from '../../src/dashboard/identity/throttle.ts';
-import { ProviderSignIn, type ProviderSignInOptions } from '../../src/dashboard/providers/provider-sign-in.ts';
-import { LocalLimits } from '../../src/limits/local-limits.ts';
+import type { ProviderIdentity } from '../../src/service/account/sign-in-provider.ts';
+import { Passwords } from '../../src/site/identity/passwords.ts';
+import { Throttle } from '../../src/site/identity/throttle.ts';
+import { ProviderSignIn, type ProviderSignInOptions } from '../../src/site/providers/provider-sign-in.ts';
+import { LocalLimits } from '../../src/service/limits/local-limits.ts';
 import { sqliteDatabase } from '../store/databases.ts';
 import { World } from '../store/world.ts';
 

@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
+import { SqliteEngine } from '../../src/service/store/sqlite-engine.ts';
 import { type RunningServer, startServer, until } from '../running-server.ts';
 import { codeOf, secretIn } from './authenticator.ts';
 import { CLIENT, ProviderStandIn } from './provider-stand-in.ts';

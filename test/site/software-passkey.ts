@@ -2,7 +2,7 @@
 
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { isoCBOR } from '@simplewebauthn/server/helpers';
-import { must } from '../../src/primitives/must.ts';
+import { must } from '../../src/shared/must.ts';
 
 const PRESENT_VERIFIED_WITH_KEY = 0x45;
 

@@ -2,7 +2,7 @@
 
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
+import { SqliteEngine } from '../../src/service/store/sqlite-engine.ts';
 import { form, post, problemOf, type RunningServer, startServer } from '../running-server.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../webhook-receiver.ts';
 import { SmtpServer } from './smtp-server.ts';

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { must } from '../../src/primitives/must.ts';
-import type { ObjectRange, ObjectStorage } from '../../src/storage/object-storage.ts';
+import { must } from '../../src/shared/must.ts';
+import type { ObjectRange, ObjectStorage } from '../../src/service/storage/object-storage.ts';
 
 const BYTES = Buffer.from(Array.from({ length: 700_000 }, (_, index) => (index * 7 + (index >> 8)) % 256));
 

@@ -7,8 +7,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AppError } from '../../src/errors.ts';
-import { FileStorage } from '../../src/storage/file-storage.ts';
+import { AppError } from '../../src/shared/errors.ts';
+import { FileStorage } from '../../src/service/storage/file-storage.ts';
 
 type Call = (...values: never[]) => Promise<unknown>;
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FileStorage } from '../../src/storage/file-storage.ts';
+import { FileStorage } from '../../src/service/storage/file-storage.ts';
 import { storageContract } from './contract.ts';
 
 describe('file storage', () => {

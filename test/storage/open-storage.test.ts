@@ -2,9 +2,9 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readSettings } from '../../src/config/settings.ts';
+import { readSettings } from '../../src/service/config/settings.ts';
 import { openStorage } from '../../src/main/open-storage.ts';
-import type { Logger } from '../../src/telemetry/logger.ts';
+import type { Logger } from '../../src/service/telemetry/logger.ts';
 import { type RunningS3, startS3rver } from '../running-s3.ts';
 
 let service: RunningS3;

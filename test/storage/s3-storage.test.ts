@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { must } from '../../src/primitives/must.ts';
-import { S3Client } from '../../src/storage/s3/s3-client.ts';
-import { S3Storage } from '../../src/storage/s3/s3-storage.ts';
-import { elements } from '../../src/storage/s3/s3-xml.ts';
+import { must } from '../../src/shared/must.ts';
+import { S3Client } from '../../src/service/storage/s3/s3-client.ts';
+import { S3Storage } from '../../src/service/storage/s3/s3-storage.ts';
+import { elements } from '../../src/service/storage/s3/s3-xml.ts';
 import { hasSwift, NO_SWIFT, type RunningS3, startS3rver, startSwift } from '../running-s3.ts';
 import { storageContract } from './contract.ts';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { S3Storage } from '../../src/storage/s3/s3-storage.ts';
+import { S3Storage } from '../../src/service/storage/s3/s3-storage.ts';
 
 const PART = 16 * 1024 * 1024;
 const UPLOAD = '<InitiateMultipartUploadResult><UploadId>id&amp;1</UploadId></InitiateMultipartUploadResult>';

@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Caller } from '../../src/account/caller.ts';
-import { DEFAULT_PLANS } from '../../src/account/plans.ts';
-import { SavedFiles, type SavedFilesOptions } from '../../src/brand/saved-files.ts';
-import { FileStorage } from '../../src/storage/file-storage.ts';
-import { OutcomeUnknown } from '../../src/store/engine.ts';
-import type { BrandFiles } from '../../src/store/brand/brand-files.ts';
+import type { Caller } from '../../src/service/account/caller.ts';
+import { DEFAULT_PLANS } from '../../src/service/account/plans.ts';
+import { SavedFiles, type SavedFilesOptions } from '../../src/service/brand/saved-files.ts';
+import { FileStorage } from '../../src/service/storage/file-storage.ts';
+import { OutcomeUnknown } from '../../src/service/store/engine.ts';
+import type { BrandFiles } from '../../src/service/store/brand/brand-files.ts';
 import { sqliteDatabase } from '../store/databases.ts';
 import { World } from '../store/world.ts';
 

@@ -1,8 +1,8 @@
 // On SQLite a statement runs on the event loop, so work on many rows is done in small steps with pauses.
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Engine, SqlSession } from '../../src/store/engine.ts';
-import { createStore } from '../../src/store/store.ts';
+import type { Engine, SqlSession } from '../../src/service/store/engine.ts';
+import { createStore } from '../../src/service/store/store.ts';
 import { sqliteDatabase } from './databases.ts';
 import { LIMITS } from './render-setup.ts';
 import { World } from './world.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { EXPORT_SECTIONS } from '../../src/store/accounts/export-sections.ts';
-import { TABLES } from '../../src/store/copy.ts';
-import { insertRow } from '../../src/store/engine.ts';
+import { EXPORT_SECTIONS } from '../../src/service/store/accounts/export-sections.ts';
+import { TABLES } from '../../src/service/store/copy.ts';
+import { insertRow } from '../../src/service/store/engine.ts';
 import { DAY, DELIVERED, HOUR, type World } from './world.ts';
 
 const MINUTE = 60_000;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { BrandFileAddition, BrandFileKind } from '../../src/store/brand/brand-files.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { BrandFileAddition, BrandFileKind } from '../../src/service/store/brand/brand-files.ts';
+import type { Store } from '../../src/service/store/store.ts';
 import { renderSetup } from './render-setup.ts';
 import { DAY, HOUR, type World } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { AttemptLost } from '../../src/store/renders/lock-attempt.ts';
+import { AttemptLost } from '../../src/service/store/renders/lock-attempt.ts';
 import { renderSetup } from './render-setup.ts';
 import { DELIVERED, HOUR, type World } from './world.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { DAY, DELIVERED, FAILED, HOUR, type World } from './world.ts';
-import { insertRow } from '../../src/store/engine.ts';
+import { insertRow } from '../../src/service/store/engine.ts';
 
 export function idempotencyContract(world: () => World): void {
   it('grants one claim, reports others as in flight and a different request as a mismatch', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { createApiKey, hashKey, maskKey } from '../../src/account/api-key.ts';
+import { createApiKey, hashKey, maskKey } from '../../src/service/account/api-key.ts';
 import { HOUR, type World } from './world.ts';
 
 export function keysContract(world: () => World): void {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { remaining } from '../../src/account/credits.ts';
-import { must } from '../../src/primitives/must.ts';
-import { reconcile } from '../../src/store/ledger/reconcile.ts';
-import type { NewHold } from '../../src/store/ledger/holds.ts';
+import { remaining } from '../../src/service/account/credits.ts';
+import { must } from '../../src/shared/must.ts';
+import { reconcile } from '../../src/service/store/ledger/reconcile.ts';
+import type { NewHold } from '../../src/service/store/ledger/holds.ts';
 import { LIMITS, renderSetup } from './render-setup.ts';
 import { DELIVERED, FAILED, HOUR, LIMIT, type World } from './world.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { ProviderIdentity } from '../../src/account/sign-in-provider.ts';
-import type { User } from '../../src/store/people/user.ts';
+import type { ProviderIdentity } from '../../src/service/account/sign-in-provider.ts';
+import type { User } from '../../src/service/store/people/user.ts';
 import { HOUR, type World } from './world.ts';
 
 const GOOGLE: ProviderIdentity = { provider: 'google', subject: '1', email: 'ann@example.com' };

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { Invitation } from '../../src/store/people/members.ts';
-import type { Store } from '../../src/store/store.ts';
-import type { User } from '../../src/store/people/user.ts';
+import type { Invitation } from '../../src/service/store/people/members.ts';
+import type { Store } from '../../src/service/store/store.ts';
+import type { User } from '../../src/service/store/people/user.ts';
 import { DAY, HOUR, type World } from './world.ts';
 
 export function membersContract(world: () => World): void {

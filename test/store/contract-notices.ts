@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { CreditLevel, CreditNotice } from '../../src/store/ledger/credit-notices.ts';
-import { insertRow } from '../../src/store/engine.ts';
+import type { CreditLevel, CreditNotice } from '../../src/service/store/ledger/credit-notices.ts';
+import { insertRow } from '../../src/service/store/engine.ts';
 import { DELIVERED, type World } from './world.ts';
 
 const MINUTE = 60_000;

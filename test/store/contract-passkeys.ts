@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/service/store/store.ts';
 import { HOUR, type World } from './world.ts';
 
 export function passkeysContract(world: () => World): void {

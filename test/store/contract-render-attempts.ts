@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { must } from '../../src/primitives/must.ts';
-import { reconcile } from '../../src/store/ledger/reconcile.ts';
-import { AttemptLost } from '../../src/store/renders/lock-attempt.ts';
-import { acceptedRecord, finishedRecord } from '../../src/store/renders/render.ts';
+import { must } from '../../src/shared/must.ts';
+import { reconcile } from '../../src/service/store/ledger/reconcile.ts';
+import { AttemptLost } from '../../src/service/store/renders/lock-attempt.ts';
+import { acceptedRecord, finishedRecord } from '../../src/service/store/renders/render.ts';
 import { LIMITS, renderSetup } from './render-setup.ts';
 import { HOUR, LIMIT, type World } from './world.ts';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { must } from '../../src/primitives/must.ts';
-import type { Engine } from '../../src/store/engine.ts';
-import type { ClaimedRender } from '../../src/store/renders/render.ts';
-import { createStore, type Store } from '../../src/store/store.ts';
+import { must } from '../../src/shared/must.ts';
+import type { Engine } from '../../src/service/store/engine.ts';
+import type { ClaimedRender } from '../../src/service/store/renders/render.ts';
+import { createStore, type Store } from '../../src/service/store/store.ts';
 import { LIMITS, renderSetup } from './render-setup.ts';
 import { DAY, DELIVERED, FAILED, type World } from './world.ts';
 

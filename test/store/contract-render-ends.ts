@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { must } from '../../src/primitives/must.ts';
-import { liveServers } from '../../src/store/copy.ts';
+import { must } from '../../src/shared/must.ts';
+import { liveServers } from '../../src/service/store/copy.ts';
 import { LIMITS, renderSetup } from './render-setup.ts';
 import { DAY, START, type World } from './world.ts';
 

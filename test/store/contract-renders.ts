@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { must } from '../../src/primitives/must.ts';
-import { reconcile } from '../../src/store/ledger/reconcile.ts';
+import { must } from '../../src/shared/must.ts';
+import { reconcile } from '../../src/service/store/ledger/reconcile.ts';
 import { LIMITS, OPTIONS, renderSetup } from './render-setup.ts';
 import { DAY, HOUR, LIMIT, type World } from './world.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { type LoggedRequest, RequestLog } from '../../src/store/requests/request-log.ts';
+import { type LoggedRequest, RequestLog } from '../../src/service/store/requests/request-log.ts';
 import type { World } from './world.ts';
 
 const MINUTE = 60_000;

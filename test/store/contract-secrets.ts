@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { must } from '../../src/primitives/must.ts';
-import { KEY_BYTES, SecretBox } from '../../src/store/secret-box.ts';
-import { countSecretsByKey, missingKeys, reencryptSecrets } from '../../src/store/secrets.ts';
-import { createStore } from '../../src/store/store.ts';
+import { must } from '../../src/shared/must.ts';
+import { KEY_BYTES, SecretBox } from '../../src/service/store/secret-box.ts';
+import { countSecretsByKey, missingKeys, reencryptSecrets } from '../../src/service/store/secrets.ts';
+import { createStore } from '../../src/service/store/store.ts';
 import { webhookSetup } from './webhook-setup.ts';
 import type { World } from './world.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Store } from '../../src/store/store.ts';
-import type { StyleVersion } from '../../src/store/brand/styles.ts';
+import type { Store } from '../../src/service/store/store.ts';
+import type { StyleVersion } from '../../src/service/store/brand/styles.ts';
 import { DAY, type World } from './world.ts';
 
 const ACTOR = 'key:test';

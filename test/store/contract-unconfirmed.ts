@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { hashKey } from '../../src/account/api-key.ts';
-import { TABLES } from '../../src/store/copy.ts';
-import { integer } from '../../src/store/rows.ts';
-import type { User } from '../../src/store/people/user.ts';
-import { insertRow } from '../../src/store/engine.ts';
+import { hashKey } from '../../src/service/account/api-key.ts';
+import { TABLES } from '../../src/service/store/copy.ts';
+import { integer } from '../../src/service/store/rows.ts';
+import type { User } from '../../src/service/store/people/user.ts';
+import { insertRow } from '../../src/service/store/engine.ts';
 import { unexpected } from './contract-account-data.ts';
 import { renderSetup } from './render-setup.ts';
 import { DAY, HOUR, type World } from './world.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { MAX_MAILED_LINKS } from '../../src/store/people/users.ts';
-import type { PasswordLink, User } from '../../src/store/people/user.ts';
+import { MAX_MAILED_LINKS } from '../../src/service/store/people/users.ts';
+import type { PasswordLink, User } from '../../src/service/store/people/user.ts';
 import { DAY, HOUR, type World } from './world.ts';
 
 export function usersContract(world: () => World): void {

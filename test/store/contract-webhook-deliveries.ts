@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { must } from '../../src/primitives/must.ts';
-import type { RenderEvent } from '../../src/store/renders/render.ts';
-import type { Store } from '../../src/store/store.ts';
-import type { AttemptResult, DeliveryPage } from '../../src/store/webhooks/webhook.ts';
+import { must } from '../../src/shared/must.ts';
+import type { RenderEvent } from '../../src/service/store/renders/render.ts';
+import type { Store } from '../../src/service/store/store.ts';
+import type { AttemptResult, DeliveryPage } from '../../src/service/store/webhooks/webhook.ts';
 import { OPTIONS, renderSetup } from './render-setup.ts';
 import { ACTOR, webhookSetup } from './webhook-setup.ts';
 import { DAY, HOUR, type World } from './world.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { must } from '../../src/primitives/must.ts';
-import type { Store } from '../../src/store/store.ts';
-import type { AttemptResult, WebhookAttempt } from '../../src/store/webhooks/webhook.ts';
+import { must } from '../../src/shared/must.ts';
+import type { Store } from '../../src/service/store/store.ts';
+import type { AttemptResult, WebhookAttempt } from '../../src/service/store/webhooks/webhook.ts';
 import { ACTOR, webhookSetup } from './webhook-setup.ts';
 import { DAY, HOUR, type World } from './world.ts';
 

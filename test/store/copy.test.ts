@@ -1,9 +1,9 @@
 import { describe, expect, inject, it } from 'vitest';
-import { copyAll, isEmpty, SUMS, TABLES } from '../../src/store/copy.ts';
-import type { Engine } from '../../src/store/engine.ts';
-import { storedBytesOfService } from '../../src/store/renders/stored-bytes.ts';
-import { integer, text, toRow } from '../../src/store/rows.ts';
-import { createStore } from '../../src/store/store.ts';
+import { copyAll, isEmpty, SUMS, TABLES } from '../../src/service/store/copy.ts';
+import type { Engine } from '../../src/service/store/engine.ts';
+import { storedBytesOfService } from '../../src/service/store/renders/stored-bytes.ts';
+import { integer, text, toRow } from '../../src/service/store/rows.ts';
+import { createStore } from '../../src/service/store/store.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { postgresDatabase, sqliteDatabase, type TestDatabase } from './databases.ts';
 import { DELIVERED, FAILED, World } from './world.ts';

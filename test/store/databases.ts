@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import type { Engine } from '../../src/store/engine.ts';
-import { PostgresEngine } from '../../src/store/postgres-engine.ts';
-import { SqliteEngine, type SqliteOptions } from '../../src/store/sqlite-engine.ts';
+import type { Engine } from '../../src/service/store/engine.ts';
+import { PostgresEngine } from '../../src/service/store/postgres-engine.ts';
+import { SqliteEngine, type SqliteOptions } from '../../src/service/store/sqlite-engine.ts';
 import { createDatabase } from '../postgres-server.ts';
 
 export interface TestDatabase {

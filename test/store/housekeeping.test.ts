@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Writable } from 'node:stream';
 import pino from 'pino';
-import { RequestLogWriter } from '../../src/store/requests/request-log-writer.ts';
+import { RequestLogWriter } from '../../src/service/store/requests/request-log-writer.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Refusals } from '../../src/renders/refusals.ts';
-import { ReplayCache } from '../../src/renders/replay-cache.ts';
+import { Refusals } from '../../src/service/renders/refusals.ts';
+import { ReplayCache } from '../../src/service/renders/replay-cache.ts';
 import { Housekeeping } from '../../src/main/housekeeping.ts';
-import { Metrics } from '../../src/telemetry/metrics.ts';
+import { Metrics } from '../../src/service/telemetry/metrics.ts';
 import { sqliteDatabase } from './databases.ts';
 import { DELIVERED, World } from './world.ts';
 

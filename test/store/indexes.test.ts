@@ -1,10 +1,10 @@
 // Records and explains every statement of requests, sweeps and pages. None may scan a whole table.
 
 import { describe, expect, inject, it } from 'vitest';
-import { hashKey } from '../../src/account/api-key.ts';
-import type { Engine, SqlSession } from '../../src/store/engine.ts';
-import { type SqlParameters, text } from '../../src/store/rows.ts';
-import { createStore, type Store } from '../../src/store/store.ts';
+import { hashKey } from '../../src/service/account/api-key.ts';
+import type { Engine, SqlSession } from '../../src/service/store/engine.ts';
+import { type SqlParameters, text } from '../../src/service/store/rows.ts';
+import { createStore, type Store } from '../../src/service/store/store.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { postgresDatabase, sqliteDatabase, type TestDatabase } from './databases.ts';
 import { LIMITS } from './render-setup.ts';

@@ -1,8 +1,8 @@
 // Only PostgreSQL runs two transactions at the same time.
 
 import { expect, inject, it } from 'vitest';
-import { eraseAccount } from '../../src/store/accounts/account-data.ts';
-import type { User } from '../../src/store/people/user.ts';
+import { eraseAccount } from '../../src/service/store/accounts/account-data.ts';
+import type { User } from '../../src/service/store/people/user.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { postgresDatabase } from './databases.ts';
 import { DAY, World } from './world.ts';

@@ -4,9 +4,9 @@
 
 import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
-import { PostgresEngine } from '../../dist/store/postgres-engine.js';
-import { createStore } from '../../dist/store/store.js';
-import { SqliteEngine } from '../../dist/store/sqlite-engine.js';
+import { PostgresEngine } from '../../dist/service/store/postgres-engine.js';
+import { createStore } from '../../dist/service/store/store.js';
+import { SqliteEngine } from '../../dist/service/store/sqlite-engine.js';
 
 const PARALLEL = 8;
 /**

@@ -2,12 +2,12 @@
 // the model; the first result or balance that differs is an error.
 
 import { deepStrictEqual as same } from 'node:assert';
-import { applyChange, type Subscription, changeDue, withPlan } from '../../src/account/subscription.ts';
-import type { Engine } from '../../src/store/engine.ts';
-import { reconcile } from '../../src/store/ledger/reconcile.ts';
-import { integer, text } from '../../src/store/rows.ts';
-import { createStore, type Store } from '../../src/store/store.ts';
-import type { NewHold } from '../../src/store/ledger/holds.ts';
+import { applyChange, type Subscription, changeDue, withPlan } from '../../src/service/account/subscription.ts';
+import type { Engine } from '../../src/service/store/engine.ts';
+import { reconcile } from '../../src/service/store/ledger/reconcile.ts';
+import { integer, text } from '../../src/service/store/rows.ts';
+import { createStore, type Store } from '../../src/service/store/store.ts';
+import type { NewHold } from '../../src/service/store/ledger/holds.ts';
 import type { Random } from './random.ts';
 import { DAY, DELIVERED, FAILED, HOUR, START } from './world.ts';
 

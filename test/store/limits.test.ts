@@ -3,10 +3,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { must } from '../../src/primitives/must.ts';
-import { createStore, type Store } from '../../src/store/store.ts';
-import type { Limits } from '../../src/store/limits.ts';
-import { OutcomeUnknown } from '../../src/store/engine.ts';
+import { must } from '../../src/shared/must.ts';
+import { createStore, type Store } from '../../src/service/store/store.ts';
+import type { Limits } from '../../src/service/store/limits.ts';
+import { OutcomeUnknown } from '../../src/service/store/engine.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { losingAcknowledgments } from './losing-acknowledgments.ts';
 import { postgresDatabase, type TestDatabase } from './databases.ts';

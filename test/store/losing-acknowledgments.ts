@@ -1,4 +1,4 @@
-import { type Engine, OutcomeUnknown } from '../../src/store/engine.ts';
+import { type Engine, OutcomeUnknown } from '../../src/service/store/engine.ts';
 
 /** An engine whose connection breaks after each commit of a transaction, or after the first ones. */
 export function losingAcknowledgments(engine: Engine, commits = Infinity): Engine {

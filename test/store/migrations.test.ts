@@ -4,8 +4,8 @@ import path from 'node:path';
 import Database from 'libsql';
 import pg from 'pg';
 import { afterAll, describe, expect, inject, it } from 'vitest';
-import { compatibleFrom, SCHEMA } from '../../src/store/migrations.ts';
-import { createStore } from '../../src/store/store.ts';
+import { compatibleFrom, SCHEMA } from '../../src/service/store/migrations.ts';
+import { createStore } from '../../src/service/store/store.ts';
 import { createDatabase, NO_POSTGRES } from '../postgres-server.ts';
 import { openAt } from './databases.ts';
 

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { pidNamespace } from '../../src/primitives/pid-namespace.ts';
-import { isGone } from '../../src/store/owner.ts';
+import { pidNamespace } from '../../src/shared/pid-namespace.ts';
+import { isGone } from '../../src/service/store/owner.ts';
 
 describe('isGone', () => {
   const ended = spawnSync(process.execPath, ['--version']).pid;

@@ -2,10 +2,10 @@
 
 import Database from 'libsql';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { OutcomeUnknown } from '../../src/store/engine.ts';
-import { AppError } from '../../src/errors.ts';
-import { PendingWrites } from '../../src/store/ledger/pending-writes.ts';
-import { createStore } from '../../src/store/store.ts';
+import { OutcomeUnknown } from '../../src/service/store/engine.ts';
+import { AppError } from '../../src/shared/errors.ts';
+import { PendingWrites } from '../../src/service/store/ledger/pending-writes.ts';
+import { createStore } from '../../src/service/store/store.ts';
 import { sqliteDatabase } from './databases.ts';
 import { losingAcknowledgments } from './losing-acknowledgments.ts';
 import { renderSetup } from './render-setup.ts';

@@ -3,7 +3,7 @@
 
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { createStore } from '../../src/store/store.ts';
+import { createStore } from '../../src/service/store/store.ts';
 import { createDatabase, NO_POSTGRES } from '../postgres-server.ts';
 import { hasPgBouncer, NO_PGBOUNCER, type RunningPgBouncer, startPgBouncer } from '../running-pgbouncer.ts';
 import { form, post, startServer } from '../running-server.ts';

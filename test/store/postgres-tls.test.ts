@@ -7,8 +7,8 @@ import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openEngine } from '../../src/main/open-store.ts';
-import type { PostgresOptions } from '../../src/store/postgres-connection.ts';
-import { PostgresEngine } from '../../src/store/postgres-engine.ts';
+import type { PostgresOptions } from '../../src/service/store/postgres-connection.ts';
+import { PostgresEngine } from '../../src/service/store/postgres-engine.ts';
 import { freePort } from '../free-port.ts';
 import { createDatabase, createPostgres, NO_POSTGRES, type PostgresServer } from '../postgres-server.ts';
 

@@ -3,10 +3,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { reconcile } from '../../src/store/ledger/reconcile.ts';
-import { text } from '../../src/store/rows.ts';
-import { createStore } from '../../src/store/store.ts';
-import { isGone } from '../../src/store/owner.ts';
+import { reconcile } from '../../src/service/store/ledger/reconcile.ts';
+import { text } from '../../src/service/store/rows.ts';
+import { createStore } from '../../src/service/store/store.ts';
+import { isGone } from '../../src/service/store/owner.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { until } from '../running-server.ts';
 import { postgresDatabase, sqliteDatabase, type TestDatabase } from './databases.ts';

@@ -1,10 +1,10 @@
 // The cost of claiming a stored render, which must not grow with the queue or the history on either database.
 
 import { describe, expect, inject, it } from 'vitest';
-import { must } from '../../src/primitives/must.ts';
-import type { Engine, SqlSession } from '../../src/store/engine.ts';
-import { integer, type SqlParameters, text } from '../../src/store/rows.ts';
-import { createStore } from '../../src/store/store.ts';
+import { must } from '../../src/shared/must.ts';
+import type { Engine, SqlSession } from '../../src/service/store/engine.ts';
+import { integer, type SqlParameters, text } from '../../src/service/store/rows.ts';
+import { createStore } from '../../src/service/store/store.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { postgresDatabase, sqliteDatabase } from './databases.ts';
 import { START, World } from './world.ts';

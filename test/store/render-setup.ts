@@ -2,9 +2,9 @@
 
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import { must } from '../../src/primitives/must.ts';
-import type { AcceptOptions, ClaimedRender, NewRender, RenderSuccess } from '../../src/store/renders/render.ts';
-import type { Store } from '../../src/store/store.ts';
+import { must } from '../../src/shared/must.ts';
+import type { AcceptOptions, ClaimedRender, NewRender, RenderSuccess } from '../../src/service/store/renders/render.ts';
+import type { Store } from '../../src/service/store/store.ts';
 import { DAY, LIMIT, type World } from './world.ts';
 
 export const LIMITS = { queuedRenders: 1_000, storedBytes: 1_000_000, serviceBytes: 1e12, testRendersPerDay: 500 };

@@ -2,13 +2,13 @@
 // simply never continues its attempt. The expected state is computed from the commands that reported success.
 
 import { deepStrictEqual as same, ok } from 'node:assert';
-import { must } from '../../src/primitives/must.ts';
-import type { Engine } from '../../src/store/engine.ts';
-import { reconcile } from '../../src/store/ledger/reconcile.ts';
-import { AttemptLost } from '../../src/store/renders/lock-attempt.ts';
-import type { ClaimedRender, NewRender, RenderSuccess } from '../../src/store/renders/render.ts';
-import { integer, text } from '../../src/store/rows.ts';
-import { createStore, type Store } from '../../src/store/store.ts';
+import { must } from '../../src/shared/must.ts';
+import type { Engine } from '../../src/service/store/engine.ts';
+import { reconcile } from '../../src/service/store/ledger/reconcile.ts';
+import { AttemptLost } from '../../src/service/store/renders/lock-attempt.ts';
+import type { ClaimedRender, NewRender, RenderSuccess } from '../../src/service/store/renders/render.ts';
+import { integer, text } from '../../src/service/store/rows.ts';
+import { createStore, type Store } from '../../src/service/store/store.ts';
 import type { Random } from './random.ts';
 import { START } from './world.ts';
 

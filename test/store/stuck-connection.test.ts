@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Database from 'libsql';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
+import { SqliteEngine } from '../../src/service/store/sqlite-engine.ts';
 import { sqliteDatabase, type TestDatabase } from './databases.ts';
 
 // Keeps a reference to every statement, so that the garbage collector can't reset one that was left half done.

@@ -1,8 +1,8 @@
 // Rows that change while a sweep waits for them. Only PostgreSQL runs two transactions at a time.
 
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { must } from '../../src/primitives/must.ts';
-import type { SqlSession } from '../../src/store/engine.ts';
+import { must } from '../../src/shared/must.ts';
+import type { SqlSession } from '../../src/service/store/engine.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { until } from '../running-server.ts';
 import { postgresDatabase } from './databases.ts';

@@ -5,11 +5,11 @@ import path from 'node:path';
 import Database from 'libsql';
 import pg from 'pg';
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { hashKey } from '../../src/account/api-key.ts';
-import { readRequest, webhookUrlIn } from '../../src/renders/stored-request.ts';
-import { TABLES } from '../../src/store/copy.ts';
-import type { Engine } from '../../src/store/engine.ts';
-import { createStore, type Store } from '../../src/store/store.ts';
+import { hashKey } from '../../src/service/account/api-key.ts';
+import { readRequest, webhookUrlIn } from '../../src/service/renders/stored-request.ts';
+import { TABLES } from '../../src/service/store/copy.ts';
+import type { Engine } from '../../src/service/store/engine.ts';
+import { createStore, type Store } from '../../src/service/store/store.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { postgresDatabase, sqliteDatabase, type TestDatabase } from './databases.ts';
 

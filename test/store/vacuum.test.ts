@@ -1,8 +1,8 @@
 import { expect, inject, it } from 'vitest';
-import type { MaintainedEngine } from '../../src/store/engine.ts';
-import { PostgresEngine } from '../../src/store/postgres-engine.ts';
-import { SqliteEngine } from '../../src/store/sqlite-engine.ts';
-import { createStore } from '../../src/store/store.ts';
+import type { MaintainedEngine } from '../../src/service/store/engine.ts';
+import { PostgresEngine } from '../../src/service/store/postgres-engine.ts';
+import { SqliteEngine } from '../../src/service/store/sqlite-engine.ts';
+import { createStore } from '../../src/service/store/store.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { postgresDatabase, sqliteDatabase, type TestDatabase } from './databases.ts';
 

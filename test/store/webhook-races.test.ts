@@ -1,8 +1,8 @@
 // A webhook that is added while another server disables its endpoint. Only PostgreSQL runs two transactions at a time.
 
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { must } from '../../src/primitives/must.ts';
-import { endPending } from '../../src/store/webhooks/webhook-endpoints.ts';
+import { must } from '../../src/shared/must.ts';
+import { endPending } from '../../src/service/store/webhooks/webhook-endpoints.ts';
 import { NO_POSTGRES } from '../postgres-server.ts';
 import { until } from '../running-server.ts';
 import { postgresDatabase } from './databases.ts';

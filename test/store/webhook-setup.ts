@@ -1,15 +1,15 @@
 // Steps of webhooks, for tests of the store.
 
 import { randomUUID } from 'node:crypto';
-import { must } from '../../src/primitives/must.ts';
-import type { RenderEvent } from '../../src/store/renders/render.ts';
-import type { Store } from '../../src/store/store.ts';
+import { must } from '../../src/shared/must.ts';
+import type { RenderEvent } from '../../src/service/store/renders/render.ts';
+import type { Store } from '../../src/service/store/store.ts';
 import type {
   ClaimedDelivery,
   WebhookAttempt,
   WebhookEventType,
   WebhookMessage,
-} from '../../src/store/webhooks/webhook.ts';
+} from '../../src/service/store/webhooks/webhook.ts';
 import { renderSetup } from './render-setup.ts';
 import type { World } from './world.ts';
 

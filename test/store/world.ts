@@ -1,10 +1,10 @@
 // The setup for tests of the store: a store, its clock, accounts, and other servers on the same database.
 
 import { randomUUID } from 'node:crypto';
-import type { Subscription } from '../../src/account/subscription.ts';
-import type { Engine } from '../../src/store/engine.ts';
-import { createStore, type Store } from '../../src/store/store.ts';
-import type { NewHold } from '../../src/store/ledger/holds.ts';
+import type { Subscription } from '../../src/service/account/subscription.ts';
+import type { Engine } from '../../src/service/store/engine.ts';
+import { createStore, type Store } from '../../src/service/store/store.ts';
+import type { NewHold } from '../../src/service/store/ledger/holds.ts';
 import type { TestDatabase } from './databases.ts';
 
 export const START = new Date('2026-01-31T10:00:00.000Z');

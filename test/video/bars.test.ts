@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Overlay } from '../../src/caption/overlay.ts';
-import type { Band } from '../../src/raster/band.ts';
-import { drawBands } from '../../src/render/bands.ts';
-import { createRenderTools } from '../../src/render/renderer-tools.ts';
-import { Stopwatch } from '../../src/render/timing.ts';
+import type { Overlay } from '../../src/engine/caption/overlay.ts';
+import type { Band } from '../../src/engine/raster/band.ts';
+import { drawBands } from '../../src/engine/render/bands.ts';
+import { createRenderTools } from '../../src/engine/render/renderer-tools.ts';
+import { Stopwatch } from '../../src/engine/render/timing.ts';
 import { makeClip, PLAIN_TAGS } from './clip.ts';
 import { BT709, distance, paintYuv, type Rgb } from './painting.ts';
 import { type RenderedClip, renderClip, workDirectory } from './render-clip.ts';

@@ -8,14 +8,14 @@ import {
   AVCOL_TRC_SMPTE2084,
 } from 'node-av/constants';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { RequestedOutput } from '../../src/caption/format-field.ts';
-import type { Overlay } from '../../src/caption/overlay.ts';
-import { toneMappingOf } from '../../src/media/video/frames/steps.ts';
-import { probeVideo } from '../../src/media/video/probe/probe.ts';
-import { renderCover } from '../../src/render/cover.ts';
-import { composeCoverRecipe, type CoverRecipe } from '../../src/render/cover-recipe.ts';
-import { createRenderTools } from '../../src/render/renderer-tools.ts';
-import { DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
+import type { RequestedOutput } from '../../src/engine/caption/format-field.ts';
+import type { Overlay } from '../../src/engine/caption/overlay.ts';
+import { toneMappingOf } from '../../src/engine/media/video/frames/steps.ts';
+import { probeVideo } from '../../src/engine/media/video/probe/probe.ts';
+import { renderCover } from '../../src/engine/render/cover.ts';
+import { composeCoverRecipe, type CoverRecipe } from '../../src/engine/render/cover-recipe.ts';
+import { createRenderTools } from '../../src/engine/render/renderer-tools.ts';
+import { DEFAULT_VIDEO_LIMITS } from '../../src/engine/render/video-recipe.ts';
 import { decode, pixelAt, rowsWhere } from '../pictures.ts';
 import { BT2020, BT709, paintYuv, type Rgb } from './painting.ts';
 import { plainClip } from './plain-clip.ts';

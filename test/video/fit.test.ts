@@ -1,11 +1,11 @@
 // `fit` of videos, in decoded pixels.
 
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Fit } from '../../src/caption/fit.ts';
-import { BLUR_BRIGHTNESS } from '../../src/media/surround.ts';
-import { probeVideo } from '../../src/media/video/probe/probe.ts';
-import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
-import { mediaWarnings } from '../../src/render/warnings.ts';
+import type { Fit } from '../../src/engine/caption/fit.ts';
+import { BLUR_BRIGHTNESS } from '../../src/engine/media/surround.ts';
+import { probeVideo } from '../../src/engine/media/video/probe/probe.ts';
+import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/engine/render/video-recipe.ts';
+import { mediaWarnings } from '../../src/engine/render/warnings.ts';
 import type { ReadClip } from './clip.ts';
 import { BLUE, BT709, distance, GREEN, GRAY, paintYuv, quadrants, RED, type Rgb } from './painting.ts';
 import { plainClip } from './plain-clip.ts';

@@ -1,8 +1,8 @@
 import { AV_CODEC_ID_H264, AV_LOG_QUIET } from 'node-av/constants';
 import { FormatContext, Log, Packet } from 'node-av/lib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { vp9FrameSize } from '../../src/media/video/probe/vp9-frame-size.ts';
-import { must } from '../../src/primitives/must.ts';
+import { vp9FrameSize } from '../../src/engine/media/video/probe/vp9-frame-size.ts';
+import { must } from '../../src/shared/must.ts';
 import { hasSharedMedia, sharedMedia } from '../shared-media.ts';
 import { BLUE, BT709, distance, paintYuv, RED, type Rgb } from './painting.ts';
 import { plainClip } from './plain-clip.ts';

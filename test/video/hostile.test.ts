@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AppError } from '../../src/errors.ts';
-import { sniff, type VideoFormat } from '../../src/media/sniff.ts';
-import { probeVideo } from '../../src/media/video/probe/probe.ts';
-import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
+import { AppError } from '../../src/shared/errors.ts';
+import { sniff, type VideoFormat } from '../../src/engine/media/sniff.ts';
+import { probeVideo } from '../../src/engine/media/video/probe/probe.ts';
+import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/engine/render/video-recipe.ts';
 import { randomCases } from '../random-cases.ts';
 import { filesOf, hasSharedMedia, sharedMedia } from '../shared-media.ts';
 import { makeClip, PLAIN_TAGS } from './clip.ts';

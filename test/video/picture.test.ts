@@ -14,7 +14,7 @@ import {
   AVCOL_TRC_SMPTE170M,
 } from 'node-av/constants';
 import { afterAll, describe, expect, it } from 'vitest';
-import { toneMappingOf } from '../../src/media/video/frames/steps.ts';
+import { toneMappingOf } from '../../src/engine/media/video/frames/steps.ts';
 import { type ClipOptions, makeClip, PLAIN_TAGS } from './clip.ts';
 import {
   BLUE,

@@ -2,8 +2,8 @@
 
 import path from 'node:path';
 import { FormatContext } from 'node-av/lib';
-import { priceOf } from '../../src/account/pricing.ts';
-import { probeVideo } from '../../src/media/video/probe/probe.ts';
+import { priceOf } from '../../src/service/account/pricing.ts';
+import { probeVideo } from '../../src/engine/media/video/probe/probe.ts';
 import { hasSharedMedia, sharedMedia } from '../shared-media.ts';
 import type { ClipOptions } from './clip.ts';
 import { plainClip } from './plain-clip.ts';

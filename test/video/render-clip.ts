@@ -1,14 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Overlay } from '../../src/caption/overlay.ts';
-import { isVideoFormat, SNIFF_LENGTH, sniff, type VideoFormat } from '../../src/media/sniff.ts';
-import type { VideoProbe } from '../../src/media/probe-schema.ts';
-import { probeVideo } from '../../src/media/video/probe/probe.ts';
-import type { TranscodeOptions } from '../../src/media/video/transcode-plan.ts';
-import { createRenderTools } from '../../src/render/renderer-tools.ts';
-import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, type VideoRecipe } from '../../src/render/video-recipe.ts';
-import { renderOnVideo, type VideoFacts } from '../../src/render/video.ts';
+import type { Overlay } from '../../src/engine/caption/overlay.ts';
+import { isVideoFormat, SNIFF_LENGTH, sniff, type VideoFormat } from '../../src/engine/media/sniff.ts';
+import type { VideoProbe } from '../../src/engine/media/probe-schema.ts';
+import { probeVideo } from '../../src/engine/media/video/probe/probe.ts';
+import type { TranscodeOptions } from '../../src/engine/media/video/transcode-plan.ts';
+import { createRenderTools } from '../../src/engine/render/renderer-tools.ts';
+import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS, type VideoRecipe } from '../../src/engine/render/video-recipe.ts';
+import { renderOnVideo, type VideoFacts } from '../../src/engine/render/video.ts';
 import { type ReadClip, readClip } from './clip.ts';
 
 const tools = createRenderTools();

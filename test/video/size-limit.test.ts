@@ -2,8 +2,8 @@
 
 import { existsSync, statSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { probeVideo } from '../../src/media/video/probe/probe.ts';
-import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
+import { probeVideo } from '../../src/engine/media/video/probe/probe.ts';
+import { composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/engine/render/video-recipe.ts';
 import { plainClip } from './plain-clip.ts';
 import { CAPTION, type RenderedClip, renderClip, workDirectory } from './render-clip.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { mediaWarnings } from '../../src/render/warnings.ts';
+import { mediaWarnings } from '../../src/engine/render/warnings.ts';
 import { hasSharedMedia, sharedMedia } from '../shared-media.ts';
 import { type ClipOptions, readClip } from './clip.ts';
 import { plainClip } from './plain-clip.ts';

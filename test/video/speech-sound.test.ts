@@ -3,10 +3,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { probeVideo } from '../../src/media/video/probe/probe.ts';
-import { extractSpeech } from '../../src/media/video/sound/speech-track.ts';
-import { must } from '../../src/primitives/must.ts';
-import { composeSoundRecipe, composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/render/video-recipe.ts';
+import { probeVideo } from '../../src/engine/media/video/probe/probe.ts';
+import { extractSpeech } from '../../src/engine/media/video/sound/speech-track.ts';
+import { must } from '../../src/shared/must.ts';
+import { composeSoundRecipe, composeVideoRecipe, DEFAULT_VIDEO_LIMITS } from '../../src/engine/render/video-recipe.ts';
 import { secondsOf } from '../transcription-stand-in.ts';
 import { plainClip } from './plain-clip.ts';
 import { workDirectory } from './render-clip.ts';

@@ -3,9 +3,9 @@
 
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Overlay } from '../../src/caption/overlay.ts';
-import { NO_BARS } from '../../src/media/video/frames/bar-blender.ts';
-import { transcode } from '../../src/media/video/transcode.ts';
+import type { Overlay } from '../../src/engine/caption/overlay.ts';
+import { NO_BARS } from '../../src/engine/media/video/frames/bar-blender.ts';
+import { transcode } from '../../src/engine/media/video/transcode.ts';
 import { hasSharedMedia, sharedMedia } from '../shared-media.ts';
 import { type ClipOptions, type ReadClip, readClip } from './clip.ts';
 import { plainClip } from './plain-clip.ts';

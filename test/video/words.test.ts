@@ -1,12 +1,12 @@
 // Words that stand out in a video, checked in every frame: a word is lit from the first frame at or after its start.
 
 import { afterAll, describe, expect, it } from 'vitest';
-import type { Overlay } from '../../src/caption/overlay.ts';
-import { must } from '../../src/primitives/must.ts';
-import { layOut } from '../../src/render/bands.ts';
-import type { VideoRecipe } from '../../src/render/video-recipe.ts';
-import { createRenderTools } from '../../src/render/renderer-tools.ts';
-import { Stopwatch } from '../../src/render/timing.ts';
+import type { Overlay } from '../../src/engine/caption/overlay.ts';
+import { must } from '../../src/shared/must.ts';
+import { layOut } from '../../src/engine/render/bands.ts';
+import type { VideoRecipe } from '../../src/engine/render/video-recipe.ts';
+import { createRenderTools } from '../../src/engine/render/renderer-tools.ts';
+import { Stopwatch } from '../../src/engine/render/timing.ts';
 import { type ClipOptions, type ReadClip, readClip } from './clip.ts';
 import { plainClip } from './plain-clip.ts';
 import { renderClip, workDirectory } from './render-clip.ts';

@@ -3,7 +3,7 @@
 
 import { request } from 'node:http';
 import sharp from 'sharp';
-import { allowedBroken } from '../../../src/account/broken-delivery.ts';
+import { allowedBroken } from '../../../src/service/account/broken-delivery.ts';
 import { until } from '../../../test/running-server.ts';
 import { FORM_TYPE, multipart } from '../client.ts';
 import { CAPTION, query } from '../invariants.ts';

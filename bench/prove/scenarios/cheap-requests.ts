@@ -2,7 +2,7 @@
 // many cues. Meanwhile another account renders small overlays.
 
 import { deflateSync } from 'node:zlib';
-import { must } from '../../../src/primitives/must.ts';
+import { must } from '../../../src/shared/must.ts';
 import { png } from '../attacks.ts';
 import { multipart } from '../client.ts';
 import { CAPTION } from '../invariants.ts';

@@ -2,7 +2,7 @@
 // layouts with as many words as allowed. Another account's images must not wait for them longer than one of them may take.
 
 import sharp from 'sharp';
-import { must } from '../../../src/primitives/must.ts';
+import { must } from '../../../src/shared/must.ts';
 import { exchange, watchAttack } from '../bystander.ts';
 import { multipart } from '../client.ts';
 import { CAPTION } from '../invariants.ts';

@@ -2,7 +2,7 @@
 // second, two keys send more than the server can handle, and one of them has rendered alone before.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { must } from '../../../src/primitives/must.ts';
+import { must } from '../../../src/shared/must.ts';
 import { percent } from '../figures.ts';
 import { closedLoad, goodput, latency, type LoadResult, openLoad, served, servedShare } from '../load.ts';
 import type { ResponseRecord } from '../journal.ts';

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { noisyJpeg, plainPng } from '../../../test/pictures.ts';
 import { hasSharedMedia, sharedMedia } from '../../../test/shared-media.ts';
-import { sniff } from '../../../src/media/sniff.ts';
+import { sniff } from '../../../src/engine/media/sniff.ts';
 import { type Attack, makeAttacks } from '../attacks.ts';
 import { multipart } from '../client.ts';
 import { CAPTION } from '../invariants.ts';

@@ -4,7 +4,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { allowedBroken } from '../../../src/account/broken-delivery.ts';
+import { allowedBroken } from '../../../src/service/account/broken-delivery.ts';
 import { type PutReceiver, startPutReceiver } from '../../../test/put-receiver.ts';
 import { until } from '../../../test/running-server.ts';
 import { HELLO, startTranscriptionStandIn, type TranscriptionStandIn } from '../../../test/transcription-stand-in.ts';

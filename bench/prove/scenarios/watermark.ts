@@ -2,7 +2,7 @@
 // result must differ from the paid one everywhere: in every tile of the image and in the rows of every line.
 
 import sharp from 'sharp';
-import { must } from '../../../src/primitives/must.ts';
+import { must } from '../../../src/shared/must.ts';
 import { FORM_TYPE, multipart } from '../client.ts';
 import type { Fixture, Scenario } from '../world.ts';
 

@@ -6,11 +6,11 @@ import path from 'node:path';
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { Housekeeping } from '../../../src/main/housekeeping.ts';
-import { Refusals } from '../../../src/renders/refusals.ts';
-import { ReplayCache } from '../../../src/renders/replay-cache.ts';
-import { RequestLogWriter } from '../../../src/store/requests/request-log-writer.ts';
-import type { Store } from '../../../src/store/store.ts';
-import { Metrics } from '../../../src/telemetry/metrics.ts';
+import { Refusals } from '../../../src/service/renders/refusals.ts';
+import { ReplayCache } from '../../../src/service/renders/replay-cache.ts';
+import { RequestLogWriter } from '../../../src/service/store/requests/request-log-writer.ts';
+import type { Store } from '../../../src/service/store/store.ts';
+import { Metrics } from '../../../src/service/telemetry/metrics.ts';
 
 const HOUR_MS = 3_600_000;
 const KEEP_RENDERS_DAYS = 90;

@@ -1,6 +1,6 @@
 // What pages and responses read of an account with many rows, as `dashboard/account` and `http/usage-route.ts` do it.
 
-import type { Store } from '../../../src/store/store.ts';
+import type { Store } from '../../../src/service/store/store.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const PAGE = 51;

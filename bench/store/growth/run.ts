@@ -7,9 +7,9 @@
 
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { must } from '../../../src/primitives/must.ts';
-import { PostgresEngine } from '../../../src/store/postgres-engine.ts';
-import { createStore, type Store } from '../../../src/store/store.ts';
+import { must } from '../../../src/shared/must.ts';
+import { PostgresEngine } from '../../../src/service/store/postgres-engine.ts';
+import { createStore, type Store } from '../../../src/service/store/store.ts';
 import { createDatabase, createPostgres } from '../../../test/postgres-server.ts';
 import { growthId, seedGrowth } from './seed-growth.ts';
 import { type HourlyTasks, hourlyTasks } from './hourly-tasks.ts';

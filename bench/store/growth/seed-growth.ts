@@ -2,7 +2,7 @@
 // sending thirty million rows would take hours. Indexes are built afterwards for the same reason.
 
 import pg from 'pg';
-import { must } from '../../../src/primitives/must.ts';
+import { must } from '../../../src/shared/must.ts';
 
 export interface GrowthSizes {
   readonly accounts: number;

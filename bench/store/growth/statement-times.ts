@@ -1,7 +1,7 @@
 // An engine that remembers how long the caller waited for each statement. A wait for a free connection counts, too, so the times
 // are never shorter than those that the database's own timeout applies to.
 
-import type { Engine, SqlSession } from '../../../src/store/engine.ts';
+import type { Engine, SqlSession } from '../../../src/service/store/engine.ts';
 
 export interface StatementTime {
   readonly sql: string;

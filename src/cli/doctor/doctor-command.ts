@@ -3,11 +3,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readSettings, type Settings } from '../../config/settings.ts';
-import { GUARDS } from '../../dispatch/sandbox/sandbox.ts';
-import { renderOverlay } from '../../index.ts';
-import { codecInfo } from '../../media/video/probe/codecs.ts';
-import { FAMILIES } from '../../raster/catalogue.ts';
+import { readSettings, type Settings } from '../../service/config/settings.ts';
+import { GUARDS } from '../../service/dispatch/sandbox/sandbox.ts';
+import { renderOverlay } from '../../engine/index.ts';
+import { codecInfo } from '../../engine/media/video/probe/codecs.ts';
+import { FAMILIES } from '../../engine/raster/catalogue.ts';
 import { openWorkerDirectories, chooseLocalSandbox } from '../../main/local-workers.ts';
 import { VERSION } from '../../main/version.ts';
 import type { Print } from '../print.ts';

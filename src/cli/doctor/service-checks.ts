@@ -4,16 +4,16 @@
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import path from 'node:path';
-import type { Settings } from '../../config/settings.ts';
+import type { Settings } from '../../service/config/settings.ts';
 import { tryStorage } from '../../main/open-storage.ts';
 import { loadPlans } from '../../main/load-plans.ts';
 import { inspectDatabase } from '../../main/open-store.ts';
 import { natsHosts, queueAccess } from '../../main/queue-access.ts';
 import { assertEmailSettings } from '../../main/wire-identity.ts';
 import { assertPaymentSettings } from '../../main/payments.ts';
-import { SPARE_BYTES } from '../../renders/upload-budget.ts';
-import { pendingMigrations, SCHEMA, type SchemaState } from '../../store/migrations.ts';
-import { SecretBox } from '../../store/secret-box.ts';
+import { SPARE_BYTES } from '../../service/renders/upload-budget.ts';
+import { pendingMigrations, SCHEMA, type SchemaState } from '../../service/store/migrations.ts';
+import { SecretBox } from '../../service/store/secret-box.ts';
 import { check, type Finding } from './finding.ts';
 
 const GIGABYTE = 1_000_000_000;
@@ -84,7 +84,7 @@ async function checkNats(settings: Settings): Promise<Finding[]> {
   const finding = await check('nats', async () => {
     const access = queueAccess(settings);
     // Loaded on demand, because servers without NATS don't need its client.
-    const { inspectQueue } = await import('../../dispatch/remote/shared/inspect-queue.ts');
+    const { inspectQueue } = await import('../../service/dispatch/remote/shared/inspect-queue.ts');
     const { version, waiting } = await inspectQueue(access);
     const queue = waiting === undefined ? 'no queue yet, the first API server creates it' : `${waiting} tickets wait`;
     return { detail: `${natsHosts(settings).join(', ')}, version ${version}, ${queue}` };
@@ -112,7 +112,7 @@ async function checkMail(settings: Settings): Promise<Finding[]> {
   if (settings.smtpUrl === '') return [];
   const finding = await check('mail', async () => {
     assertEmailSettings(settings);
-    const { SmtpMailer } = await import('../../mail/mailer.ts');
+    const { SmtpMailer } = await import('../../service/mail/mailer.ts');
     const mailer = new SmtpMailer({ url: settings.smtpUrl, from: settings.mailFrom });
     try {
       await mailer.verify();
@@ -131,7 +131,7 @@ async function checkPayments(settings: Settings): Promise<Finding[]> {
     const book = loadPlans(settings);
     assertPaymentSettings(settings, book);
     // Loaded on demand: it is large.
-    const { describeWrongPrices } = await import('../../billing/stripe-prices.ts');
+    const { describeWrongPrices } = await import('../../service/billing/stripe-prices.ts');
     const faults = await describeWrongPrices(
       { secretKey: settings.stripeSecretKey, apiUrl: settings.stripeApiUrl },
       book,

@@ -1,7 +1,7 @@
 // Converts errors of the client to failures of the command.
 
 import { StorybarApiError, StorybarConnectionError, StorybarError, StorybarTimeoutError } from '#client';
-import { type ErrorCode, ERRORS } from '../../error-table.ts';
+import { type ErrorCode, ERRORS } from '../../shared/error-table.ts';
 import { CommandFailure, UsageError } from '../exit-codes.ts';
 import { flagFaults } from '../flag-faults.ts';
 

@@ -3,7 +3,7 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import { messageOf } from '../../primitives/error-facts.ts';
+import { messageOf } from '../../shared/error-facts.ts';
 import { UsageError } from '../exit-codes.ts';
 
 /** The file appears under its name only when it is complete. `-` means standard output. */

@@ -2,8 +2,8 @@
 // interrupted command can be continued.
 
 import { randomUUID } from 'node:crypto';
-import { DELIVERY_FIELDS } from '../../caption/request-fields.ts';
-import { readClientSettings } from '../../config/settings.ts';
+import { DELIVERY_FIELDS } from '../../engine/caption/request-fields.ts';
+import { readClientSettings } from '../../service/config/settings.ts';
 import { CAPTION_OPTIONS, captionFields, fieldOption, OUTPUT_OPTION } from '../caption-options.ts';
 import { UsageError } from '../exit-codes.ts';
 import { HELP_OPTION, readCommand } from '../parse-options.ts';

@@ -12,10 +12,10 @@ import {
   StorybarRenderError,
   type SucceededRender,
 } from '#client';
-import { WRITTEN_FORMATS } from '../../caption/output-format.ts';
-import { AppError } from '../../errors.ts';
+import { WRITTEN_FORMATS } from '../../engine/caption/output-format.ts';
+import { AppError } from '../../shared/errors.ts';
 import { formatOfName } from '../caption-options.ts';
-import { ERRORS } from '../../error-table.ts';
+import { ERRORS } from '../../shared/error-table.ts';
 import { CommandFailure, UsageError } from '../exit-codes.ts';
 import type { Print } from '../print.ts';
 import { outputNextTo } from '../local-files.ts';

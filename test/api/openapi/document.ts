@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { must } from '../../../src/primitives/must.ts';
+import { must } from '../../../src/shared/must.ts';
 
 export interface Schema {
   readonly $ref?: string;

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, request as httpRequest, type Server
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { must } from '../../../src/primitives/must.ts';
+import { must } from '../../../src/shared/must.ts';
 import { plainPng } from '../../pictures.ts';
 import { randomCases } from '../../random-cases.ts';
 import { until } from '../../running-server.ts';

@@ -2,7 +2,7 @@
 // fault.
 
 import fc from 'fast-check';
-import { must } from '../../../src/primitives/must.ts';
+import { must } from '../../../src/shared/must.ts';
 import { anyCaption } from '../../random-captions.ts';
 import { type Operation, resolved, type Schema } from './document.ts';
 

@@ -1,10 +1,10 @@
 // Subtitles (SRT, WebVTT) and transcripts of speech recognition (JSON).
 
 import { isDeepStrictEqual } from 'node:util';
-import { parseCues } from '../../../src/caption/captions-field.ts';
-import type { Overlay } from '../../../src/caption/overlay.ts';
-import type { FieldFault } from '../../../src/errors.ts';
-import { atOnce } from '../../../src/primitives/slices.ts';
+import { parseCues } from '../../../src/engine/caption/captions-field.ts';
+import type { Overlay } from '../../../src/engine/caption/overlay.ts';
+import type { FieldFault } from '../../../src/shared/errors.ts';
+import { atOnce } from '../../../src/shared/slices.ts';
 import { check } from '../check.ts';
 
 /** The first byte selects how captions are split into pages. */

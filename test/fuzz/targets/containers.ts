@@ -3,10 +3,10 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { lacksMostData } from '../../../src/media/data-bounds.ts';
-import { ASSET_FORMATS, isAnimation, isVideoFormat, sniff } from '../../../src/media/sniff.ts';
-import { claimedMovieSeconds } from '../../../src/media/video/probe/movie-header.ts';
-import { withAlphaHint } from '../../../src/media/webp-alpha.ts';
+import { lacksMostData } from '../../../src/engine/media/data-bounds.ts';
+import { ASSET_FORMATS, isAnimation, isVideoFormat, sniff } from '../../../src/engine/media/sniff.ts';
+import { claimedMovieSeconds } from '../../../src/engine/media/video/probe/movie-header.ts';
+import { withAlphaHint } from '../../../src/engine/media/webp-alpha.ts';
 import { check } from '../check.ts';
 
 const PATH = path.join(mkdtempSync(path.join(tmpdir(), 'fuzz-')), 'file');

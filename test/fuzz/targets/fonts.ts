@@ -1,11 +1,11 @@
 // Uploaded fonts: unpacked, checked by HarfBuzz and written anew, then loaded as workers load them.
 
 import { createCanvas, GlobalFonts } from '@napi-rs/canvas';
-import { AppError } from '../../../src/errors.ts';
-import { readWrittenFont } from '../../../src/media/font/coverage.ts';
-import { cleanFontName } from '../../../src/media/font/font-description.ts';
-import { rewriteFont } from '../../../src/media/font/rewrite.ts';
-import { readSfnt } from '../../../src/media/font/sfnt.ts';
+import { AppError } from '../../../src/shared/errors.ts';
+import { readWrittenFont } from '../../../src/engine/media/font/coverage.ts';
+import { cleanFontName } from '../../../src/engine/media/font/font-description.ts';
+import { rewriteFont } from '../../../src/engine/media/font/rewrite.ts';
+import { readSfnt } from '../../../src/engine/media/font/sfnt.ts';
 import { allowing, check } from '../check.ts';
 
 const CODES = new Set(['asset_undecodable', 'unsupported_asset']);

@@ -1,7 +1,7 @@
 // HEIF and AVIF files: their boxes, up to the coded images, which FFmpeg decodes.
 
-import { AppError } from '../../../src/errors.ts';
-import { probeHeif, readStillImage } from '../../../src/media/heif/still-image.ts';
+import { AppError } from '../../../src/shared/errors.ts';
+import { probeHeif, readStillImage } from '../../../src/engine/media/heif/still-image.ts';
 import { allowing, check } from '../check.ts';
 
 const isRefusal = (error: unknown): boolean => error instanceof AppError && error.code === 'asset_undecodable';

@@ -1,9 +1,9 @@
 // JPEG files: the segments between the image data, and the entropy-coded data, which the codec in `assembly/jpeg` reads.
 
-import { lacksMostData } from '../../../src/media/data-bounds.ts';
-import { type Band, PLAIN_BAR, wordsOf } from '../../../src/raster/band.ts';
-import { type JpegHeaders, readHeaders } from '../../../src/raster/jpeg/headers.ts';
-import { spliceBands } from '../../../src/raster/jpeg/splice.ts';
+import { lacksMostData } from '../../../src/engine/media/data-bounds.ts';
+import { type Band, PLAIN_BAR, wordsOf } from '../../../src/engine/raster/band.ts';
+import { type JpegHeaders, readHeaders } from '../../../src/engine/raster/jpeg/headers.ts';
+import { spliceBands } from '../../../src/engine/raster/jpeg/splice.ts';
 import { check } from '../check.ts';
 
 /** A larger image takes so long that too few others would be tried. */

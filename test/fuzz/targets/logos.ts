@@ -1,11 +1,11 @@
 // Logos: images that are decoded, stored as PNG, and scaled for each render.
 
 import sharp from 'sharp';
-import { AppError } from '../../../src/errors.ts';
-import { decodeImage, lockDownDecoders } from '../../../src/media/image.ts';
-import { scaleLogo } from '../../../src/media/logo.ts';
-import { probeStill } from '../../../src/media/probe-still.ts';
-import { isHeifFormat, isVideoFormat, sniff } from '../../../src/media/sniff.ts';
+import { AppError } from '../../../src/shared/errors.ts';
+import { decodeImage, lockDownDecoders } from '../../../src/engine/media/image.ts';
+import { scaleLogo } from '../../../src/engine/media/logo.ts';
+import { probeStill } from '../../../src/engine/media/probe-still.ts';
+import { isHeifFormat, isVideoFormat, sniff } from '../../../src/engine/media/sniff.ts';
 import { check } from '../check.ts';
 
 /** A larger image takes so long that too few others would be tried. */

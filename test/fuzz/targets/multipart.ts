@@ -3,8 +3,8 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
-import { AppError } from '../../../src/errors.ts';
-import { receiveForm } from '../../../src/http/overlay/multipart.ts';
+import { AppError } from '../../../src/shared/errors.ts';
+import { receiveForm } from '../../../src/service/http/overlay/multipart.ts';
 import { check } from '../check.ts';
 
 const MAX_BYTES = 100_000;

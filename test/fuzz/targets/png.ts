@@ -1,8 +1,8 @@
 // The chunks of PNG files.
 
-import { pngEncoding, withoutInvalidChunks } from '../../../src/media/color/png-color.ts';
-import { lacksMostData } from '../../../src/media/data-bounds.ts';
-import { hasBrokenPngHeader } from '../../../src/media/png-header.ts';
+import { pngEncoding, withoutInvalidChunks } from '../../../src/engine/media/color/png-color.ts';
+import { lacksMostData } from '../../../src/engine/media/data-bounds.ts';
+import { hasBrokenPngHeader } from '../../../src/engine/media/png-header.ts';
 import { check } from '../check.ts';
 
 /** Removing invalid chunks only removes bytes, and all of them at once. Numbers that describe colors can be used. */

@@ -1,7 +1,7 @@
 // The outlines of PostScript fonts: the input is the table `CFF ` of a font whose other tables are valid.
 
-import { readSfnt, writeSfnt } from '../../../src/media/font/sfnt.ts';
-import { must } from '../../../src/primitives/must.ts';
+import { readSfnt, writeSfnt } from '../../../src/engine/media/font/sfnt.ts';
+import { must } from '../../../src/shared/must.ts';
 import { corpusOf } from '../corpus.ts';
 import { fuzz as fuzzFont } from './fonts.ts';
 

@@ -1,9 +1,9 @@
 // ICC color profiles, which are part of uploaded files.
 
-import { colorProfileOf } from '../../../src/media/color/gray-profile.ts';
-import { hdrEncodingOf, isSrgbProfile } from '../../../src/media/color/icc.ts';
-import { conversionToProfile } from '../../../src/media/color/profile-colors.ts';
-import { mappingOfProfile } from '../../../src/media/heif/color-mapping.ts';
+import { colorProfileOf } from '../../../src/engine/media/color/gray-profile.ts';
+import { hdrEncodingOf, isSrgbProfile } from '../../../src/engine/media/color/icc.ts';
+import { conversionToProfile } from '../../../src/engine/media/color/profile-colors.ts';
+import { mappingOfProfile } from '../../../src/engine/media/heif/color-mapping.ts';
 import { check } from '../check.ts';
 
 const COLORS = Int32Array.of(0, -1, 0x80_40_20_10 | 0, 0x01_ff_00_ff);

@@ -3,8 +3,8 @@
 import { Duplex } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { parseControlMessage } from '../../../src/dispatch/remote/shared/control-messages.ts';
-import { parseTicket } from '../../../src/dispatch/remote/shared/wire.ts';
+import { parseControlMessage } from '../../../src/service/dispatch/remote/shared/control-messages.ts';
+import { parseTicket } from '../../../src/service/dispatch/remote/shared/wire.ts';
 import {
   InvalidReport,
   parsePresence,
@@ -13,8 +13,8 @@ import {
   parseStepFailure,
   parseWorkerMessage,
   toError,
-} from '../../../src/dispatch/reports.ts';
-import { LineChannel } from '../../../src/media/line-channel.ts';
+} from '../../../src/service/dispatch/reports.ts';
+import { LineChannel } from '../../../src/engine/media/line-channel.ts';
 import { allowing, check } from '../check.ts';
 
 const isRefusal = (error: unknown): boolean => error instanceof InvalidReport;
