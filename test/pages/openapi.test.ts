@@ -78,7 +78,7 @@ describe('docs/openapi.json', () => {
   });
 
   it('has every operation that a route file describes, and no other', async () => {
-    const folder = new URL('../../src/service/http', import.meta.url);
+    const folder = new URL('../../src/service/http/', import.meta.url);
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
       /-routes?\.ts$/u.test(file),
     );
