@@ -22,7 +22,7 @@ function bars(overlays: readonly Overlay[], safeArea: SafeAreaName, canvas: Size
 
 describe('marginsFor', () => {
   it('has the table of the documentation', () => {
-    const docs = readFileSync(path.resolve(import.meta.dirname, '../../docs/api.md'), 'utf8');
+    const docs = readFileSync(path.resolve(import.meta.dirname, '../../../docs/api.md'), 'utf8');
     for (const [name, { top, bottom, left, right }] of AREAS) {
       expect(docs).toContain(`| \`${name}\` | ${top} | ${bottom} | ${left} | ${right} |`);
     }

@@ -11,7 +11,7 @@ import { encodeLargeWithin, encodeWithin, sampleRows } from './size-limit.ts';
 
 const tools = createRenderTools();
 const OVERLAYS = [{ text: 'Hello', position: 50 }];
-const PHOTO = readFileSync(path.resolve(import.meta.dirname, '../../examples/photo.jpg'));
+const PHOTO = readFileSync(path.resolve(import.meta.dirname, '../../../examples/photo.jpg'));
 
 async function render(asset: Buffer, output: RequestedOutput): Promise<Rendered> {
   const recipe = composeImageRecipe(await probeImage(asset), OVERLAYS, DEFAULT_IMAGE_LIMITS, { output });

@@ -6,7 +6,7 @@ import { must } from '../../../shared/must.ts';
 import { atOnce } from '../../../shared/slices.ts';
 import { readTranscript } from './transcripts.ts';
 
-const GUIDE = readFileSync(path.join(import.meta.dirname, '../../../docs/guides/word-captions.md'), 'utf8');
+const GUIDE = readFileSync(path.join(import.meta.dirname, '../../../../docs/guides/word-captions.md'), 'utf8');
 
 /** The example under a heading of the guide. */
 function example(heading: string): unknown {
