@@ -210,7 +210,7 @@ describe('nothing invented', () => {
   it.each([
     ['only text that was probably not said', { segments: INVENTED.segments.slice(1) }],
     ['only text after the end', { words: [{ word: 'Late', start: 30, end: 31 }] }],
-  ])('%s is no speech', async (_what, heard) => {
+  ])('%s gets 422 no_speech', async (_what, heard) => {
     const caller = await account();
     service.respond = json(heard);
     expect(await problemOf(await post(caller, auto()))).toMatchObject({ status: 422, code: 'no_speech' });

@@ -17,7 +17,7 @@ const SEARCH_ENCODES = 7;
 /** Images with more pixels are searched on a sample. */
 const MAX_SEARCHED_PIXELS = 8_000_000;
 const MAX_FULL_ENCODES = 3;
-/** The last encode of a large image goes this far below the expected quality, because there is no other if it doesn't fit. */
+/** The last encode of a large image uses a quality this far below the expected one. If its file is too large, the render fails. */
 const SAFETY_STEPS = 2;
 /** Encoders compress blocks of up to 16 rows, so a sample of thicker strips compresses much like the whole image. */
 const STRIP_ROWS = 64;

@@ -17,8 +17,8 @@ export interface ServiceDependencies {
   readonly readiness: () => string | undefined;
   readonly metrics: Metrics;
   /**
-   * The bearer token for `/metrics` and the details of `/health`. If empty, only this machine gets metrics, and there
-   * are no details.
+   * The bearer token for `/metrics` and the details of `/health`. If empty, only this machine gets metrics, and
+   * `/health` has no details.
    */
   readonly metricsToken: string;
 }
